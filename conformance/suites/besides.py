@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...spec.notation.labels import counted
-from .says import Among, Fields
+from .says import Among, Fields, Works
 from .values import in_words
 
 __all__ = [
@@ -38,9 +38,6 @@ __all__ = [
     "of_policy", "outside", "phrase", "phrases", "place_of", "plus", "room", "same", "setting",
     "size_of", "starts", "times", "told", "value", "worded", "words",
 ]
-
-Works = Callable[[Any, Fields], Any]
-"""From a conversation, and the fields that are known so far, to a value."""
 
 Steps = tuple[tuple[str, Works], ...]
 """The fields that a message has besides: by name, what works each out; without one, several."""

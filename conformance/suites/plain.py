@@ -43,8 +43,10 @@ class PlainConversation:
     """
 
     says: ClassVar[Table | None] = None
-    carries: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """By operation, the fields of its request that a program may set itself: values of items."""
+    carries: ClassVar[Mapping[str, Collection[str]]] = {}
+    """By operation, the fields of its request that a program may set itself: values of items. Of
+    what is picked, and sent in other fields (``On.sends``), a mapping says how it follows from a
+    request."""
     errors_tell: ClassVar[bool] = False
     """True if an error is as good as an answer, for the rules that could have been broken."""
     starts: ClassVar[int] = 0
@@ -120,6 +122,8 @@ class PlainConversation:
         list, its first values are those."""
         assert self.says is not None, "a conversation without a table overrides what needs one"
         row, picking = self.says.acts[act.do]
+        if row.turns and act.pick >= row.turns[0]:
+            picking = row.turns[1]
         request = self.begin(row.do, act) if row.fits(self) else None
         if request is None:
             return None
@@ -136,10 +140,25 @@ class PlainConversation:
             left //= len(values)
             if told:
                 value = [*told[:len(value)], *value[len(told):]]
-            request |= value if isinstance(value, dict) else {name: value}
-        for name, taken in row.new.items():
+            if not isinstance(value, dict):
+                request[name] = value
+            elif act.about:
+                request |= value | {each: of for each, of in act.about if each in value}
+            else:
+                request |= value
+        for name, taken in row.new.items() if picking is row.picks else ():
             request[name] = self._unlike(request[name], getattr(self, taken))
-        return request
+        if not row.if_all and not row.sends:
+            return request
+        return self._sent(row, request)
+
+    def _sent(self, row: On, picked: Message) -> Message | None:
+        """The request of what an act has picked; None if that is none."""
+        if not all(holds(self, picked) for holds in row.if_all):
+            return None
+        if not row.sends:
+            return picked
+        return {"do": row.do} | {name: works(self, picked) for name, works in row.sends.items()}
 
     def begin(self, do: str, act: Act) -> Message | None:
         """The fields of a request that are not picked; None where it makes no sense now."""
@@ -244,8 +263,8 @@ class PlainConversation:
             raise InputError(f"the target cannot do {excerpt(do)}")
         names = [do, *(act for act, asked in self._named.items() if asked == do)]
         made: dict[tuple[str, ...], None] = {}
-        about = tuple((name, value) for name in self.carries.get(do, ())
-                      for value in _each(request.get(name)) if isinstance(value, str | int))
+        about = tuple((name, value) for name, found in self._carried(request)
+                      for value in _each(found) if isinstance(value, str | int))
         for act in (Act(name, pick, told) for told in dict.fromkeys(((), about))
                     for name in names for pick in range(_PICKS_MAX)):
             found = self.request_of(act)
@@ -257,3 +276,15 @@ class PlainConversation:
             told = ", or ".join(", ".join(fields) for fields in made)
             raise InputError(f"{do!r} has the fields {told}")
         return None
+
+    def _carried(self, request: Message) -> Iterator[tuple[str, Any]]:
+        """The fields of an act that makes a request, where a program may set them itself."""
+        carries = self.carries.get(request["do"], ())
+        for name in carries:
+            if not isinstance(carries, Mapping):
+                yield name, request.get(name)
+                continue
+            try:
+                yield name, carries[name](self, request)
+            except (KeyError, TypeError, ValueError):
+                return      # a request without that field, or with something else in it

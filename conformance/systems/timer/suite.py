@@ -11,8 +11,10 @@ from ....spec.kafka.observed_timer import Law, ObservedTimer
 from ....spec.notation.errors import InputError
 from ....spec.notation.interpreter import Step
 from ....spec.notation.rules import Rule
-from ...ports.base import Message, excerpt, is_count
-from ...suites.besides import asked, below, by_policy, given, looked_up, plus, same, told
+from ...ports.base import excerpt
+from ...suites.besides import (
+    asked, at_least, at_most, below, by_policy, given, looked_up, minus, plus, same, told, value,
+)
 from ...suites.lengthy import Long
 from ...suites.plain import PlainConversation
 from ...suites.remembered import highest, kept, latest
@@ -47,7 +49,10 @@ DELAY_MAX: Final = max(*DELAYS_OF_LONG, *WAITS_OF_LONG)
 TIMEOUT_MAX: Final = 2**31 - 1
 """The largest delay of setTimeout: the HTML standard uses a number of 32 bits."""
 
-_PICKS: Final = TASKS * len(DELAYS)
+_ADDS: Final = [{"task": task, "delay": delay} for delay in DELAYS for task in range(TASKS)]
+_ADDS_OF_LONG: Final = [
+    {"task": task, "delay": delay} for delay in DELAYS_OF_LONG for task in range(TASKS_OF_LONG)]
+_PICKS: Final = len(_ADDS)
 """Picks from here on are those of long programs."""
 _PICKS_OF_LONG: Final[Mapping[str, tuple[int, ...]]] = {
     "add": tuple(range(_PICKS, _PICKS + TASKS_OF_LONG * len(DELAYS_OF_LONG))),
@@ -65,6 +70,8 @@ _WHEELS_MAX: Final = 40
 
 _LAWS: Final[Mapping[str, Law]] = {
     "tick": Law.TICK, "deadline": Law.DEADLINE, "in-order": Law.IN_ORDER, "timeout": Law.TIMEOUT}
+_LONGEST: Final = {**dict.fromkeys(_LAWS, DELAY_MAX), "timeout": TIMEOUT_MAX}
+"""By policy, the longest delay that may be asked for."""
 
 
 def _instants(talk: TimerConversation, request: Fields) -> Iterator[Fields]:
@@ -113,6 +120,12 @@ def _next_due(talk: TimerConversation, request: Fields) -> list[int]:
 
 
 _LAPSE: Final = "time passes, to {now} ms; after step {steps} of the timer, another thread "
+_SHORT_WAITS: Final = WAITS * (_PICKS // len(WAITS))
+_TASKS: Final = [each["task"] for each in _ADDS + _ADDS_OF_LONG]
+_NOW: Final = {"now": value("now")}
+_LATER: Final = {"now": plus("wait", "now")}
+_ABOUT_A_TASK: Final = {**_NOW, "task": same("task")}
+_DELAYED: Final = {"delay": same("delay")}
 
 
 class TimerConversation(PlainConversation):
@@ -130,11 +143,19 @@ class TimerConversation(PlainConversation):
         told("task", ours=below("task", TASKS_OF_LONG)),
         told("due", something=looked_up("due", {True: "something", False: "nothing"})),
     )
+    carries = {"add": {"task": same("task"), "delay": same("delay")},
+               "elapse": {"wait": minus("now", "now")}}
     says = table(
         ObservedTimer,
-        on("add", "at {now} ms add task {task}, delay {delay} ms", _RUNS, tells="add"),
-        on("cancel", "at {now} ms cancel task {task}", _RUNS, tells="cancel"),
-        on("elapse", "time passes, to {now} ms", _RUNS, tells="elapse"),
+        on("add", "at {now} ms add task {task}, delay {delay} ms", _RUNS, tells="add",
+           picks={"": _ADDS + _ADDS_OF_LONG}, if_all=(
+               below("task", TASKS_OF_LONG), at_least("delay", min(DELAYS)),
+               at_most("delay", by_policy(_LONGEST))), sends=_ABOUT_A_TASK | _DELAYED),
+        on("cancel", "at {now} ms cancel task {task}", _RUNS, tells="cancel",
+           picks={"task": _TASKS}, sends=_ABOUT_A_TASK),
+        on("elapse", "time passes, to {now} ms", _RUNS, tells="elapse",
+           picks={"wait": _SHORT_WAITS + WAITS_OF_LONG}, sends=_LATER,
+           if_all=(at_least("wait", 1), at_most("wait", DELAY_MAX))),
         on("add_amid", _LAPSE + "adds task {task}, delay {delay} ms", _RUNS, tells="elapse add",
            picks={"now": _next_due, "steps": _STEPS, "task": _idle, "delay": _DELAYS_AMID}),
         on("cancel_amid", _LAPSE + "cancels task {task}", _RUNS_AND_CANCEL, tells="elapse",
@@ -144,34 +165,21 @@ class TimerConversation(PlainConversation):
                "now": lambda talk, request: [talk.now], "steps": _STEPS, "task": _idle,
                "delay": _DELAYS_AMID, "other": _idle}),
         on("drive", "the timer is not driven until {now} ms", {"runs": _RUNS, "due": _DUE},
-           tells="drive"),
-        on("fail", "task {task} will raise when it runs", says(True, "fail", "done")),
-        on("size", "at {now} ms size", _count("sized")),
-        on("entries", "at {now} ms entries", _count("held")),
+           tells="drive", picks={"wait": DRIVES}, sends=_LATER),
+        on("fail", "task {task} will raise when it runs", says(True, "fail", "done"),
+           picks={"task": _TASKS}, sends=_ABOUT_A_TASK),
+        on("size", "at {now} ms size", _count("sized"), sends=_NOW),
+        on("entries", "at {now} ms entries", _count("held"), sends=_NOW),
         on("queue", "at {now} ms queue",
            says(ANY, "queued", "", _QUEUED, gives="buckets wheels"),
            _queued("no more buckets and wheels than the delays need", 0, 1),
-           _queued("a bucket too many", 1, 0), _queued("wheels too many", 0, _WHEELS_MAX)),
+           _queued("a bucket too many", 1, 0), _queued("wheels too many", 0, _WHEELS_MAX),
+           sends=_NOW),
     )
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.can |= {self.policy}
-
-    def request_of(self, act: Act) -> Message | None:
-        """The request of an act, at the present time."""
-        if act.do in _AMID:
-            return super().request_of(act)
-        request: Message = {"do": act.do, "now": self.now}
-        about = dict(act.about)
-        if act.do == "add":
-            return self._add(request | _added(act.pick) | about)
-        if act.do in ("cancel", "fail"):
-            return request | {"task": _added(act.pick)["task"]}
-        if act.do in ("elapse", "drive"):
-            wait = int(about.get("wait", _wait(act)))
-            return request | {"now": self.now + wait}
-        return request
 
     def told(self, row: On, request: Fields) -> Iterable[Step]:
         """The steps that a request is itself; of two that add, the second's as well."""
@@ -183,47 +191,12 @@ class TimerConversation(PlainConversation):
         self.note("add", second)
         return [*steps, *super().told(row, second)]
 
-    def _add(self, request: Message) -> Message | None:
-        too_long = _LAWS[self.policy] == Law.TIMEOUT and request["delay"] > TIMEOUT_MAX
-        return None if too_long else request
-
     def act_for(self, request: Mapping[str, Any]) -> Act:
         """The act that makes this request; requests do not depend on earlier answers."""
-        act = super().act_for(request) or self._act_about(request)
+        act = super().act_for(request)
         if act is None:
             raise InputError(f"{excerpt(dict(request))} is not a request that this suite sends")
         return act
-
-    def _act_about(self, request: Mapping[str, Any]) -> Act | None:
-        """The act with explicit fields, like those of ``meeting``."""
-        do = request["do"]
-        told = ("now", "task", "delay") if do == "add" else ("now",)
-        if not all(is_count(request.get(name)) for name in told):
-            return None
-        wait = request["now"] - self.now
-        if do == "add" and wait == 0 and request["task"] < TASKS_OF_LONG and (
-                request["delay"] <= DELAY_MAX):
-            return Act(do, about=(("task", request["task"]), ("delay", request["delay"])))
-        if do == "elapse" and 0 < wait <= DELAY_MAX:
-            return Act(do, about=(("wait", wait),))
-        return None
-
-
-def _added(pick: int) -> Message:
-    """The task and the delay of an add."""
-    if pick < _PICKS:
-        return {"task": pick % TASKS, "delay": DELAYS[pick // TASKS % len(DELAYS)]}
-    delay, task = divmod(pick - _PICKS, TASKS_OF_LONG)
-    return {"task": task, "delay": DELAYS_OF_LONG[delay % len(DELAYS_OF_LONG)]}
-
-
-def _wait(act: Act) -> int:
-    """The wait of an act in milliseconds."""
-    if act.do == "drive":
-        return DRIVES[act.pick % len(DRIVES)]
-    if act.pick < _PICKS:
-        return WAITS[act.pick % len(WAITS)]
-    return WAITS_OF_LONG[(act.pick - _PICKS) % len(WAITS_OF_LONG)]
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

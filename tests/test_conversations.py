@@ -12,7 +12,7 @@ import inspect
 import io
 import textwrap
 import tokenize
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -76,6 +76,8 @@ def called_by(table: Table) -> Iterator[Callable[..., Any] | None]:
     for row in (row for rows in table.rows.values() for row in rows):
         yield from (*row.picks.values(), row.makes_sense)
         yield from (picks for also in row.also.values() for picks in also.values())
+        yield from (*(row.turns[1].values() if row.turns else ()), *row.if_all,
+                    *row.sends.values())
         for part in (*row.parts, *([row.later] if row.later else [])):
             yield from (part.reads, part.reports)
             yield from (entry.among for group in part.groups for entry in group)
@@ -87,6 +89,9 @@ def declared_by(partner: type) -> Iterator[object]:
     for each in vars(partner).values():
         if isinstance(each, Variable):
             yield from vars(each).values()
+        elif isinstance(each, Mapping):      # what a program may set itself, by operation
+            yield from (works for named in each.values() if isinstance(named, Mapping)
+                        for works in named.values())
         elif isinstance(each, tuple):
             yield from (works for given in each if isinstance(given, Given)
                         for _, works in given.works)

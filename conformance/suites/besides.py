@@ -34,9 +34,9 @@ __all__ = [
     "Derived", "Given", "Operand", "Plan", "Works", "any_of", "as_asked", "asked", "at_least",
     "at_most", "being", "below", "both", "by_policy", "constant", "counted_as", "each_looked_up",
     "empty", "equal", "first_of", "given", "holds", "inside", "is_there", "just", "lacks",
-    "looked_up", "made", "minus", "next_names", "next_several", "number_in", "number_of",
-    "of_policy", "outside", "phrase", "phrases", "place_of", "plus", "room", "same", "setting",
-    "size_of", "starts", "times", "told", "value", "worded", "words",
+    "looked_up", "made", "minus", "next_around", "next_names", "next_several", "number_in",
+    "number_of", "of_policy", "one_of", "outside", "phrase", "phrases", "place_of", "plus", "room",
+    "same", "setting", "size_of", "starts", "times", "told", "value", "worded", "words",
 ]
 
 Steps = tuple[tuple[str, Works], ...]
@@ -247,7 +247,7 @@ def as_asked(field: str, of: str) -> Works:
 
 
 def empty(field: str) -> Works:
-    """True if a list has no values."""
+    """True if a field is false, or a list without values."""
     return lambda talk, fields: not fields[field]
 
 
@@ -347,10 +347,24 @@ def next_several(
     return Derived(works)
 
 
-def being(variable: str, *states: str) -> Derived:
-    """Those that are in some states."""
+def being(variable: str, *states: str, by: str = "") -> Derived:
+    """Those that are in some states, or what another variable has for them."""
+    if by:
+        return Derived(lambda talk: [
+            getattr(talk, by)[each] for each, state in getattr(talk, variable).items()
+            if state in states])
     return Derived(lambda talk: [
         each for each, state in getattr(talk, variable).items() if state in states])
+
+
+def next_around(action: str, most: str) -> Derived:
+    """The number, from 0, of the next time of an action, round and round below a constant."""
+    return Derived(lambda talk: talk.times[action] % talk.constants[most])
+
+
+def one_of(value: str, variable: str) -> Derived:
+    """True if a value is one of those in a variable."""
+    return Derived(lambda talk: getattr(talk, value) in getattr(talk, variable))
 
 
 def _how_many(found: Sized | int) -> int:

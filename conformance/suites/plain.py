@@ -45,8 +45,8 @@ class PlainConversation:
     says: ClassVar[Table | None] = None
     carries: ClassVar[Mapping[str, Collection[str]]] = {}
     """By operation, the fields of its request that a program may set itself: values of items. Of
-    what is picked, and sent in other fields (``On.sends``), a mapping says how it follows from a
-    request."""
+    numbers that are picked, and sent in other fields (``On.sends``), a mapping says how they follow
+    from a request."""
     errors_tell: ClassVar[bool] = False
     """True if an error is as good as an answer, for the rules that could have been broken."""
     starts: ClassVar[int] = 0
@@ -121,15 +121,15 @@ class PlainConversation:
         sense. A field that a program may set itself has the value that it says; if the field is a
         list, its first values are those."""
         assert self.says is not None, "a conversation without a table overrides what needs one"
-        row, picking = self.says.acts[act.do]
+        (row, picking), about = self.says.acts[act.do], act.about
         if row.turns and act.pick >= row.turns[0]:
-            picking = row.turns[1]
+            picking, about = row.turns[1], ()
         request = self.begin(row.do, act) if row.fits(self) else None
         if request is None:
             return None
         left = act.pick
         for name, picks in picking.items():
-            told = [value for field, value in act.about if field == name] if act.about else ()
+            told = [value for field, value in about if field == name] if about else ()
             if told and name not in row.lists:
                 request[name] = told[-1]
                 continue
@@ -142,8 +142,8 @@ class PlainConversation:
                 value = [*told[:len(value)], *value[len(told):]]
             if not isinstance(value, dict):
                 request[name] = value
-            elif act.about:
-                request |= value | {each: of for each, of in act.about if each in value}
+            elif about:
+                request |= value | {each: of for each, of in about if each in value}
             else:
                 request |= value
         for name, taken in row.new.items() if picking is row.picks else ():
@@ -285,6 +285,8 @@ class PlainConversation:
                 yield name, request.get(name)
                 continue
             try:
-                yield name, carries[name](self, request)
-            except (KeyError, TypeError, ValueError):
+                found = carries[name](self, request)
+            except (LookupError, TypeError, ValueError):
                 return      # a request without that field, or with something else in it
+            if isinstance(found, int):
+                yield name, found

@@ -26,7 +26,7 @@ from .says import Fields, Picks
 __all__ = [
     "Change", "Effect", "Variable", "counts", "flag", "highest", "in_state", "kept", "kept_by",
     "latest", "newest", "next_few", "next_number", "numbered", "numbers_below", "oldest",
-    "states", "tally", "those", "up_to", "within",
+    "places", "states", "tally", "those", "up_to", "within",
 ]
 
 T = TypeVar("T")
@@ -154,11 +154,15 @@ def counts(field: str, actions: str) -> Variable[Counter[Any]]:
 
 
 def latest(
-    field: str, actions: str | Mapping[str, str], of: str = "", ends: str = ""
+    field: str, actions: str | Mapping[str, str], of: str = "", ends: str = "", *,
+    alone: bool = False,
 ) -> Variable[dict[Any, Any]]:
     """The last value of a field: by the value of the field ``of``, until an action ``ends`` that,
-    or by a name that each action has; of two lists, of each by the other."""
+    or by a name that each action has; of two lists, of each by the other. ``alone``: until it is
+    the last one of another value."""
     def last(value: dict[Any, Any], about: Fields) -> dict[Any, Any]:
+        if alone:
+            value = {each: here for each, here in value.items() if here != about[field]}
         if isinstance(about[of], list):
             value |= zip(about[of], about[field], strict=True)
         else:
@@ -174,6 +178,32 @@ def states(field: str, becomes: Mapping[str, str], ends: str = "") -> Variable[d
     that have had an action of ``ends`` are not there."""
     return Variable(dict, [(action, _in(state, field)) for action, state in becomes.items()],
                     _all_of(ends, _without(field)))
+
+
+def places(
+    field: str, enters: Mapping[str, str], leaves: str = "",
+    moves: Mapping[str, tuple[str, str]] | None = None,
+) -> Variable[dict[Any, str]]:
+    """By the value of a field, the place where it is, in the order in which they came there: it
+    ``enters`` one by an action, and leaves it by another. An action ``moves`` all that are in a
+    place away, or into another place unless there is anything."""
+    def enter(place: str) -> Change:
+        def change(value: dict[Any, str], about: Fields) -> dict[Any, str]:
+            value.pop(about[field], None)
+            value[about[field]] = place
+            return value
+        return change
+
+    def move(here: str, there: str) -> Change:
+        def change(value: dict[Any, str], about: Fields) -> dict[Any, str]:
+            if there and there in value.values():
+                return value
+            left = {each: place for each, place in value.items() if place != here}
+            return left | {each: there for each in value if there and each not in left}
+        return change
+    return Variable(dict, [(action, enter(place)) for action, place in enters.items()],
+                    _all_of(leaves, _without(field)),
+                    [(action, move(*way)) for action, way in (moves or {}).items()])
 
 
 # ---- what a request picks -----------------------------------------------------------------------

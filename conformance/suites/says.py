@@ -56,11 +56,11 @@ class On:
     request so far, and picks by what is left of the pick. A ``new`` field has a value that a
     variable of the conversation has not. A program that sets fields which are ``lists`` names some
     of their values. ``also`` are acts of other names that ask for it, with what they pick, and the
-    first number of ``turns`` is the pick from which on an act picks other fields. What an act picks
-    is a request only ``if_all`` of some conditions hold of it; where it ``sends`` other fields,
-    these are worked out of what was picked. It is asked for only while it ``makes_sense``, with all
-    variables of ``only`` true and those of ``unless`` false. If its call waits, ``later`` has the
-    answers by which an event may end that. What it shows happens as often as the field
+    first of ``turns`` is the pick from which on an act picks these, whatever a program sets. What
+    an act picks is a request only ``if_all`` of some conditions hold of it; if it ``sends`` other
+    fields, these are worked out of what was picked. It is asked for only while it ``makes_sense``,
+    with all variables of ``only`` true and those of ``unless`` false. If its call waits, ``later``
+    has the answers by which an event may end that. What it shows happens as often as the field
     ``repeated`` says.
     """
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Final
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, Final
 
 from ....spec.bookkeeper.observed_memtable import ObservedMemtable
 from ...ports.base import Message
+from ...suites.besides import (
+    asked, being, empty, inside, minus, next_around, number_of, one_of, same, told, value, worded,
+)
 from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation
+from ...suites.remembered import flag, kept, latest, next_number, places, up_to
 from ...suites.says import Fields, each, ends, on, over, says, table
 from ...suites.suite import Act, Suite, Watch
-from ...suites.values import BEYOND, KEYS, Payloads, Value, in_words, unlike
+from ...suites.values import BEYOND, KEYS, Payloads, in_words
 
 __all__ = ["SUITE", "MemtableConversation"]
 
@@ -24,15 +28,30 @@ PICKS: Final = 64
 _AGAIN: Final = 48
 """A pick of this or more adds an entry that is in the table."""
 
+def _additions(talk: MemtableConversation, request: Fields) -> Iterator[Fields]:
+    """All additions so far, including this one: the machine numbers them, and a story the
+    entries."""
+    asked = {request["entry"]: request["name"]} if request["do"] == "add" else {}
+    for number, name in {**talk.names, **asked}.items():
+        yield {"entry": number, "called": in_words(name)}
+
+
+def _repeated(talk: MemtableConversation, request: Fields) -> list[Message | None]:
+    """The entries in the table, none that might not be there any more when there is room."""
+    room = 2 * talk.settings["capacity"] - sum(talk.lengths[each] for each in talk.held)
+    return [{"entry": each, "length": talk.lengths[each]}
+            if not talk.waiting and talk.lengths[each] <= room else None for each in talk.tabled]
+
+
 _IN: Final = "entry {called} is in the table"
 _REFUSED: Final = "entry {called} is refused"
 _DOES: Final = each(
     ends("rests", "the memtable does nothing more"),
-    over(lambda talk, request: talk.additions(request),
-         says("insert", "inserts", _IN, _IN, gives="number", where="named"),
-         says("refuse", "refuses", _REFUSED, _REFUSED, gives="number", where="named")),
-    says("insert", "invents", "", _IN, gives="number"),
-    says("refuse", "invents", "", _REFUSED, gives="number"),
+    over(_additions,
+         says("insert", "inserts", _IN, _IN, gives="name", where="named"),
+         says("refuse", "refuses", _REFUSED, _REFUSED, gives="name", where="named")),
+    says("insert", "invents", "", _IN, gives="name"),
+    says("refuse", "invents", "", _REFUSED, gives="name"),
     says("flush", "flushes", "a flush of {bytes} bytes", "a flush of {bytes} bytes is requested",
          gives="bytes", among=lambda talk, request: talk.known["flushes"]["bytes"][1:-1]),
     nothing="nothing happens")
@@ -42,115 +61,38 @@ class MemtableConversation(PlainConversation):
     """One session with a memtable; the harness brings entries, and is the disk."""
 
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"add": ("entry", "length")}
+    names = latest("name", "add", of="entry")
+    numbers = latest("entry", "add", of="name", alone=True)
+    lengths = latest("bytes", "add", of="name")
+    waiting = kept("name", adds="add", drops="inserts refuses")
+    placed = places("entry", {"add": "line", "inserts:is_new": "table"}, leaves="refuses "
+                    "inserts:is_there", moves={
+                        "flushes": ("table", "snapshot"), "flushed": ("snapshot", "")})
+    under_way = flag(on="flushes", off="flushed fails")
+    tabled = being("placed", "table", by="names")
+    held = being("placed", "table", "snapshot", by="names")
+    number = next_around("add", "R")
+    is_taken = one_of("number", "placed")       # the earlier entry of this number is here still
+
+    knows = (
+        asked("entry", again=inside("entry", "lengths"), name=same("entry"),
+              called=worded("entry"), entry=value("number"), bytes=same("length"),
+              length=minus("length", 1)),
+        told("name", called=worded("name"), named=inside("name", "numbers"),
+             entry=number_of("name", "numbers"), is_there=inside("name", "held"),
+             is_new=empty("is_there")),
+    )
     says = table(
         ObservedMemtable,
         on("add", "entry {called} comes again, of {bytes} bytes", _DOES, tells="add repeats",
-           where="again"),
+           where="again", unless="is_taken", new={"entry": "lengths"},
+           picks={"entry": next_number("lengths"), "length": up_to("M")},
+           turns=(_AGAIN, {"": _repeated})),
         on("add", "entry {called} comes, of {bytes} bytes", _DOES, tells="add"),
-        on("flushed", "the flush has failed", _DOES, tells="fails", where="failed"),
+        on("flushed", "the flush has failed", _DOES, tells="fails", where="failed",
+           only="under_way", picks={"failed": (False, False, False, True)}),
         on("flushed", "the flush is done", _DOES, tells="flushed"),
     )
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self._size = self.settings["capacity"]
-        self._count = self.constants["R"]
-        self._at: dict[int, str] = {}           # place of each number in use: "line" or another
-        self._numbers: dict[Value, int] = {}      # by entry, the number of its last addition
-        self._names: dict[int, Value] = {}        # by number, the entry that was added
-        self._lengths: dict[Value, int] = {}
-        self._waiting: list[Value] = []
-        self._table: list[Value] = []
-        self._snapshot: list[Value] = []
-        self._under_way = False
-
-    def additions(self, request: Fields) -> list[Fields]:
-        """All additions so far, including this one: the machine numbers them, and a story the
-        entries."""
-        asked = {request["entry"]: request["name"]} if request["do"] == "add" else {}
-        return [{"entry": addition, "number": name, "called": in_words(name)}
-                for addition, name in sorted({**self._names, **asked}.items())]
-
-    def request_of(self, act: Act) -> Message | None:
-        """The next entry, or one that the table has already; or the end of a flush."""
-        if act.do == "flushed":
-            return {"do": "flushed", "failed": act.pick % 4 == 3} if self._under_way else None
-        if self._next in self._at:
-            return None
-        if act.pick < _AGAIN:
-            told = dict(act.about)
-            name = unlike(told.get("entry", len(self._lengths)), self._lengths)
-            return {"do": "add", "entry": name,
-                    "length": told.get("length", act.pick % (2 * self._size + 1) + 1)}
-        if not self._table:
-            return None
-        entry = self._table[act.pick % len(self._table)]
-        held = sum(self._lengths[each] for each in (*self._table, *self._snapshot))
-        if self._waiting or self._lengths[entry] > 2 * self._size - held:
-            return None     # it might not be in the table any more when there is room
-        return {"do": "add", "entry": entry, "length": self._lengths[entry]}
-
-    @property
-    def _next(self) -> int:
-        """The number of the next entry that comes."""
-        return self.times["add"] % self._count
-
-    def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``. An entry is named as it was added last."""
-        if "length" in message:
-            return {"name": message["entry"], "called": in_words(message["entry"]),
-                    "entry": self._next,
-                    "again": message["entry"] in self._lengths,
-                    "bytes": message["length"], "length": message["length"] - 1, "do": "add"}
-        number = message.get("number")
-        if number is None or "entry" in message:    # possible answers have both
-            return message
-        return {**message, "called": in_words(number), "named": number in self._numbers,
-                "entry": self._numbers.get(number)}
-
-    def note(self, action: str, about: Fields) -> None:
-        """Follow each entry: it waits, or it is in the table, or in the snapshot."""
-        if action == "add":
-            # The earlier entry with this number cannot be named any more.
-            self._numbers = {name: number for name, number in self._numbers.items()
-                             if number != about["entry"]}
-            self._at[about["entry"]] = "line"
-            self._numbers[about["name"]] = about["entry"]
-            self._names[about["entry"]] = about["name"]
-            self._lengths[about["name"]] = about["bytes"]
-            self._waiting.append(about["name"])
-        elif action in ("flushed", "fails"):
-            self._under_way = False
-            if action == "flushed":
-                self._snapshot = []
-                self._move("snapshot", None)
-        elif action == "flushes":
-            if not self._snapshot:
-                self._snapshot, self._table = self._table, []
-                self._move("table", "snapshot")
-            self._under_way = True
-        elif action in ("inserts", "refuses"):
-            self._moved_on(about["number"], action == "inserts")
-            if about["number"] in self._waiting:
-                self._waiting.remove(about["number"])
-            if action == "inserts" and about["number"] not in self._table:
-                self._table.append(about["number"])
-
-
-    def _moved_on(self, name: Value, inserted: bool) -> None:
-        """End an entry's wait: it is in the table, unless it was there before, or is refused."""
-        number = self._numbers[name]
-        known = name in (*self._table, *self._snapshot)
-        if self._at.pop(number, None) is not None and inserted and not known:
-            self._at[number] = "table"
-
-    def _move(self, here: str, there: str | None) -> None:
-        """Put all entries of one place into another one; None: on disk."""
-        moved = [number for number, place in self._at.items() if place == here]
-        for number in moved:
-            del self._at[number]
-        if there is not None:
-            self._at |= dict.fromkeys(moved, there)
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

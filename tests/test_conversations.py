@@ -30,14 +30,12 @@ AIM = 20
 """Lines by hand of a suite whose observer keeps what later requests depend on."""
 
 ABOVE = {
-    "rate": 30, "timer": 73, "reactive.processor": 65, "reactive.publisher": 210,
-    "reactive.subscriber": 153, "kafka.purgatory": 247, "kafka.races": 211,
-    "kafka.controller": 189, "bookkeeper.memtable": 85,
+    "reactive.processor": 65, "reactive.publisher": 210, "reactive.subscriber": 153,
+    "kafka.purgatory": 247, "kafka.races": 211, "kafka.controller": 189,
 }
 """The suites that have more, and how many: plans that are drawn as a whole, both sides of a stream,
 steps of several events, as docs/decisions/conversations-by-tables.md says. A number may get
-smaller, and not larger. (That of ``timer`` has two threads that call at once: one request is two
-adds.)"""
+smaller, and not larger."""
 
 OTHER_NAMES = {
     "delivery": "observed_broker", "bookkeeper": "observed_bookie", "queue": "bounded",

@@ -349,12 +349,13 @@ def next_several(
 
 def being(variable: str, *states: str, by: str = "") -> Derived:
     """Those that are in some states, or what another variable has for them."""
-    if by:
-        return Derived(lambda talk: [
-            getattr(talk, by)[each] for each, state in getattr(talk, variable).items()
-            if state in states])
-    return Derived(lambda talk: [
-        each for each, state in getattr(talk, variable).items() if state in states])
+    def works(talk: Any) -> list[Any]:
+        found = [each for each, state in getattr(talk, variable).items() if state in states]
+        if by:
+            entries = getattr(talk, by)
+            return [entries[each] for each in found]
+        return found
+    return Derived(works)
 
 
 def next_around(action: str, most: str) -> Derived:

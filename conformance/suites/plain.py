@@ -277,7 +277,7 @@ class PlainConversation:
             raise InputError(f"{do!r} has the fields {told}")
         return None
 
-    def _carried(self, request: Message) -> Iterator[tuple[str, Any]]:
+    def _carried(self, request: Fields) -> Iterator[tuple[str, Any]]:
         """The fields of an act that makes a request, where a program may set them itself."""
         carries = self.carries.get(request["do"], ())
         for name in carries:

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 from ....spec.bookkeeper.observed_memtable import ObservedMemtable
 from ...ports.base import Message
 from ...suites.besides import (
-    asked, being, empty, inside, minus, next_around, number_of, one_of, same, told, value, worded,
+    asked, being, inside, minus, next_around, number_of, one_of, same, told, value, worded,
 )
 from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation
@@ -65,9 +65,8 @@ class MemtableConversation(PlainConversation):
     numbers = latest("entry", "add", of="name", alone=True)
     lengths = latest("bytes", "add", of="name")
     waiting = kept("name", adds="add", drops="inserts refuses")
-    placed = places("entry", {"add": "line", "inserts:is_new": "table"}, leaves="refuses "
-                    "inserts:is_there", moves={
-                        "flushes": ("table", "snapshot"), "flushed": ("snapshot", "")})
+    placed = places("entry", {"add": "line", "inserts": "table"}, "refuses inserts:is_there",
+                    {"flushes": ("table", "snapshot"), "flushed": ("snapshot", "")})
     under_way = flag(on="flushes", off="flushed fails")
     tabled = being("placed", "table", by="names")
     held = being("placed", "table", "snapshot", by="names")
@@ -79,8 +78,7 @@ class MemtableConversation(PlainConversation):
               called=worded("entry"), entry=value("number"), bytes=same("length"),
               length=minus("length", 1)),
         told("name", called=worded("name"), named=inside("name", "numbers"),
-             entry=number_of("name", "numbers"), is_there=inside("name", "held"),
-             is_new=empty("is_there")),
+             entry=number_of("name", "numbers"), is_there=inside("name", "held")),
     )
     says = table(
         ObservedMemtable,

@@ -33,10 +33,11 @@ from .values import in_words
 __all__ = [
     "Derived", "Given", "Operand", "Plan", "Works", "any_of", "as_asked", "asked", "at_least",
     "at_most", "being", "below", "both", "by_policy", "constant", "counted_as", "each_looked_up",
-    "empty", "equal", "first_of", "given", "holds", "inside", "is_there", "just", "lacks",
-    "looked_up", "made", "minus", "next_around", "next_names", "next_several", "number_in",
-    "number_of", "of_policy", "one_of", "outside", "phrase", "phrases", "place_of", "plus", "room",
-    "same", "setting", "size_of", "starts", "times", "told", "value", "worded", "words",
+    "empty", "equal", "first_of", "given", "holds", "if_any", "index_in", "inside", "is_there",
+    "just", "lacks", "list_of", "looked_up", "made", "minus", "next_around", "next_names",
+    "next_several", "number_in", "number_of", "of_policy", "one_of", "outside", "phrase", "phrases",
+    "place_of", "plus", "room", "same", "setting", "size_of", "starts", "times", "told", "value",
+    "worded", "words",
 ]
 
 Steps = tuple[tuple[str, Works], ...]
@@ -131,16 +132,38 @@ def made(function: Callable[..., Any], *names: str) -> Works:
     return lambda talk, fields: function(*[fields[name] for name in names])
 
 
-def looked_up(field: str, entries: Mapping[Any, Any], none: Any = ...) -> Works:
-    """The entry for the value of a field; ``none`` where there is none, if that may be."""
-    if none is ...:
+def looked_up(
+    field: str, entries: Mapping[Any, Any] | Sequence[Any], none: Any = ...
+) -> Works:
+    """The entry for the value of a field; ``none`` where a mapping has none, if that may be."""
+    if none is ... or not isinstance(entries, Mapping):
         return lambda talk, fields: entries[fields[field]]
-    return lambda talk, fields: entries.get(fields[field], none)
+    known = entries
+    return lambda talk, fields: known.get(fields[field], none)
 
 
 def each_looked_up(field: str, entries: Mapping[Any, Any]) -> Works:
     """The entries for the values of a list."""
     return lambda talk, fields: [entries[each] for each in fields[field]]
+
+
+def list_of(operand: str | Works, entries: Sequence[Any]) -> Works:
+    """The list of that number, the value of a field or one that is worked out: a new one each time.
+    """
+    number = same(operand) if isinstance(operand, str) else operand
+    return lambda talk, fields: [*entries[number(talk, fields)]]
+
+
+def index_in(operand: str | Works, entries: Sequence[Any], none: int | None = None) -> Works:
+    """The number of a value among some, of a field or one that is worked out; ``none`` without that
+    field, if that may be. Raises ``ValueError`` where it is not among them."""
+    found = same(operand) if isinstance(operand, str) else operand
+
+    def works(talk: Any, fields: Fields) -> int:
+        if none is not None and operand not in fields:
+            return none
+        return entries.index(found(talk, fields))
+    return works
 
 
 def place_of(field: str, place: int) -> Works:
@@ -301,6 +324,12 @@ def phrase(field: str, form: str, but: Mapping[Any, str]) -> Works:
             return ""
         return but[found] if (found := fields[field]) in but else form.format_map(fields)
     return works
+
+
+def if_any(field: str, form: str) -> Works:
+    """A text with the values of fields in it, if one of them is there, and neither false nor empty.
+    """
+    return lambda talk, fields: form.format_map(fields) if fields.get(field) else ""
 
 
 def phrases(*several: Works) -> Works:

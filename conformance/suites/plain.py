@@ -153,12 +153,13 @@ class PlainConversation:
         return self._sent(row, request)
 
     def _sent(self, row: On, picked: Message) -> Message | None:
-        """The request of what an act has picked; None if that is none."""
+        """The request of what an act has picked, if it is one; a field that is None is not sent."""
         if not all(holds(self, picked) for holds in row.if_all):
             return None
         if not row.sends:
             return picked
-        return {"do": row.do} | {name: works(self, picked) for name, works in row.sends.items()}
+        return {"do": row.do} | {name: found for name, works in row.sends.items()
+                                 if (found := works(self, picked)) is not None}
 
     def begin(self, do: str, act: Act) -> Message | None:
         """The fields of a request that are not picked; None where it makes no sense now."""

@@ -19,13 +19,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from random import Random
 from typing import Any, Generic, TypeVar
 
 from .says import Fields, Picks
 
 __all__ = [
-    "Change", "Effect", "Variable", "counts", "flag", "highest", "in_state", "kept", "kept_by",
-    "latest", "newest", "next_few", "next_number", "numbered", "numbers_below", "oldest",
+    "Change", "Effect", "Variable", "counts", "drawn", "flag", "highest", "in_state", "kept",
+    "kept_by", "latest", "newest", "next_few", "next_number", "numbered", "numbers_below", "oldest",
     "places", "states", "tally", "those", "up_to", "within",
 ]
 
@@ -272,6 +273,30 @@ def next_few(variable: str, constant: str, few: int = 3) -> Picks:
         return [[*range(first, first + count)] if first + count <= talk.constants[constant]
                 else None for count in range(1, few + 1)]
     return picks
+
+
+def drawn(name: str, picks: int, **fields: Sequence[Any]) -> Sequence[Fields]:
+    """By pick the fields that it stands for, drawn of some values each, in this order, by a seed of
+    a name and the pick: values that come more often in a list are picked more often."""
+    return _Drawn(name, picks, fields)
+
+
+class _Drawn(Sequence[Fields]):
+    """See ``drawn``: each is drawn when it is picked first."""
+
+    def __init__(self, name: str, picks: int, fields: Mapping[str, Sequence[Any]]) -> None:
+        self._name, self._picks, self._fields = name, picks, fields
+        self._drawn: dict[int, Fields] = {}
+
+    def __len__(self) -> int:
+        return self._picks
+
+    def __getitem__(self, pick: Any) -> Any:
+        if pick not in self._drawn:
+            random = Random(f"{self._name} {pick}")
+            self._drawn[pick] = {
+                field: random.choice(values) for field, values in self._fields.items()}
+        return self._drawn[pick]
 
 
 # ---- changes ------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What an answer shows, or could show: the entries of a table, and the parts of an answer.
+"""Entries of a table, and parts of an answer: what is shown, and what could be shown.
 
 An entry (``Says``) is an answer, or a kind of events, with the action of the observer that it
 stands for. A part (``Part``) is one value or a list of events, in the words of a reader and as
@@ -88,9 +88,17 @@ class Talk(Protocol):
     wanted: frozenset[str] | None
 
     @property
-    def known(self) -> Known: ...
-    def about(self, message: Message) -> Fields: ...
-    def note(self, action: str, about: Fields) -> None: ...
+    def known(self) -> Known:
+        """The values that the observer knows."""
+        ...
+
+    def about(self, message: Message) -> Fields:
+        """A message with the fields that it has besides."""
+        ...
+
+    def note(self, action: str, about: Fields) -> None:
+        """Remember an action that was shown."""
+        ...
 
 
 class Seen(NamedTuple):
@@ -352,5 +360,6 @@ class Part:
 
 
 def noted(talk: Talk, entry: Says, about: Fields) -> None:
+    """Remember and count what an entry has shown."""
     talk.note(entry.action, about)
     talk.times[entry.action] += 1

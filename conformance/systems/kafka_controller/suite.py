@@ -6,16 +6,20 @@ import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise, permutations, product
+from operator import and_
 from typing import Any, Final
 
 from ....spec.kafka.controller.observed_controller import ObservedController, Request
 from ....spec.kafka.controller.selectors import ALL, BROKERS, NOBODY, ORDERS, Selector
 from ....spec.kafka.controller.transitions import Era, PartitionState, ReplicaState
-from ....spec.notation.errors import InputError
 from ....spec.notation.rules import Rule
-from ...ports.base import Message, excerpt
+from ...ports.base import Message
+from ...suites.besides import (
+    Derived, asked, if_any, index_in, list_of, looked_up, made, outside, place_of, same,
+)
 from ...suites.plain import PlainConversation
-from ...suites.says import Among, Fields, Says, done, each, on, over, says, table
+from ...suites.remembered import drawn, kept, latest
+from ...suites.says import Among, Fields, Says, Works, done, each, on, over, says, table
 from ...suites.suite import Act, Program, Suite, Watch
 from .courses import COURSES, first_acts
 from .port import PARTITION_STATES, REPLICA_STATES, REQUESTS, SELECTORS
@@ -27,8 +31,6 @@ PICKS: Final = 512
 
 _ERAS: Final[Mapping[str, Era]] = {"0.9": Era.V0_9, "3.9": Era.V3_9}
 _P, _R = PartitionState, ReplicaState
-
-Numbers = dict[str, int]
 
 
 # ---- what answers show --------------------------------------------------------------------------
@@ -151,43 +153,102 @@ _BATCH: Final = each(
     _shows("next", "told_next", "{then} behind {first}", _turns),
     reads=_events, reports=_words)
 
+def _elects(talk: Any, request: Fields) -> str:
+    """The words for the selector, which matters to partitions that go online."""
+    to = f" of {request['to']}" if request["selector"] == "reassigned" else ""
+    return f" by {request['selector']}{to}" if request["target"] == "online" else ""
+
+
+# ---- what an act picks, and sends ---------------------------------------------------------------
+
+
+def _leader(talk: ControllerConversation, partition: int) -> int:
+    leader: int = talk.leaders.get(partition, NOBODY)
+    return min(leader, NOBODY)
+
+
+def _is_led(talk: ControllerConversation, picked: Fields) -> bool:
+    return _leader(talk, picked["partition"]) < NOBODY
+
+
+def _isr(field: str, partition: Works, least: int = 0) -> Works:
+    """The ISR that a leader writes: its own, too. None if there is no leader, or it writes none."""
+    def works(talk: ControllerConversation, picked: Fields) -> list[int] | None:
+        leader = _leader(talk, partition(talk, picked))
+        return _set(picked[field] | 1 << leader) if (
+            leader < NOBODY and picked[field] >= least) else None
+    return works
+
+
+def _pair(talk: Any, picked: Fields) -> list[list[int]]:
+    both = {picked["first"], picked["first"] if picked["last"] is None else picked["last"]}
+    return [[*_PAIRS[each]] for each in sorted(both)]
+
+
+def _first_partition(talk: Any, picked: Fields) -> int:
+    return _pair(talk, picked)[0][0]
+
+
+def _is_unclean(talk: Any, picked: Fields) -> bool:
+    return bool(picked["partition"] if picked["unclean"] is None else picked["unclean"])
+
+
+_ONE: Final = range(PARTITIONS)
+_SETS: Final = [[each for each in range(BROKERS) if brokers >> each & 1]
+                for brokers in range(ALL + 1)]
+_LISTS: Final = [[each for each in order if each >= 0] for order in ORDERS]
+_BATCHES: Final = (None, [0], [1], [0, 1])
+_PAIRS: Final = [[one, broker] for one in range(PARTITIONS) for broker in range(BROKERS)]
+_MEANWHILE: Final = (0, 0, 0, *range(1, ALL + 1))
+_NUMBERS: Final = range(len(_PAIRS))
+_STATE_NAMES: Final = [state.name.lower() for state in PartitionState]
+_REPLICA_NAMES: Final = [state.name.lower() for state in ReplicaState]
+
+# Useful ones come more often.
+_ASSIGNED: Final = drawn("assign", PICKS, partition=_ONE, order=range(len(ORDERS) - 1),
+                         unclean=(None,))
+_REGISTERED: Final = drawn("brokers", PICKS, any=_ONE, up=(ALL, 1, 2, 3, 4, 5, 6),
+                           leaving=(0, 0, 1, 2, 4))
+_WRITTEN: Final = drawn("write_isr", PICKS, partition=_ONE, isr=range(ALL + 1))
+_CHANGED: Final = drawn(
+    "change", PICKS, any=_ONE, meanwhile=_MEANWHILE, batch=(1, 2, 3),
+    target=(*_P, _P.ONLINE, _P.ONLINE, _P.ONLINE), selector=tuple(Selector),
+    to=range(len(ORDERS) - 1))
+_REPLICAS_CHANGED: Final = drawn(
+    "change_replicas", PICKS, any=_ONE, meanwhile=_MEANWHILE, first=_NUMBERS,
+    last=(None, None, *_NUMBERS), target=(*_R, _R.ONLINE, _R.OFFLINE))
+
+
+_MEANWHILE_AGAIN: Final = index_in("meanwhile", _SETS, 0)
+_THE_PARTITION: Final = {"partition": same("partition")}
 _SAYS: Final = table(
     ObservedController,
     on("assign", "partition {partition} has the list {replicas}{elections}", done(),
-       tells="assign"),
-    on("brokers", "registered are {up}{shutting}", done(), tells="are_up"),
+       tells="assign", picks={"": _ASSIGNED}, if_all=(outside("partition", "touched"),),
+       sends=_THE_PARTITION | {"replicas": list_of("order", _LISTS),
+                               "unclean": _is_unclean}),
+    on("brokers", "registered are {up}{shutting}", done(), tells="are_up",
+       picks={"": _REGISTERED}, sends={
+           "up": list_of("up", _SETS), "leaving": list_of(made(and_, "leaving", "up"), _SETS)}),
     on("write_isr", "the leader of partition {partition} writes the ISR {isr}", done(),
-       tells="isr_written"),
+       tells="isr_written", picks={"": _WRITTEN}, if_all=(_is_led,),
+       sends=_THE_PARTITION | {"isr": _isr("isr", same("partition"))}),
     on("take_over", "a newer controller writes the node of partition {partition}", done(),
-       tells="taken_over"),
-    on("look", "how partition {partition} is", _BATCH),
-    on("change", "change partitions {partitions} to {target}{by}{while}", _BATCH),
+       tells="taken_over", picks={"": drawn("take_over", PICKS, partition=_ONE)},
+       if_all=(_is_led,), sends=_THE_PARTITION),
+    on("look", "how partition {partition} is", _BATCH,
+       picks={"": drawn("look", PICKS, partition=_ONE)}, sends=_THE_PARTITION),
+    on("change", "change partitions {partitions} to {target}{by}{while}", _BATCH,
+       picks={"": _CHANGED}, sends={
+           "partitions": list_of("batch", _BATCHES), "target": looked_up("target", _STATE_NAMES),
+           "selector": looked_up("selector", SELECTORS), "to": list_of("to", _LISTS),
+           "meanwhile": _isr("meanwhile", looked_up("batch", (0, 0, 1, 0)), 1)}),
     on("change_replicas",
-       "change the replicas [partition, broker] {replicas} to {target}{while}", _BATCH),
+       "change the replicas [partition, broker] {replicas} to {target}{while}", _BATCH,
+       picks={"": _REPLICAS_CHANGED}, sends={
+           "replicas": _pair, "target": looked_up("target", _REPLICA_NAMES),
+           "meanwhile": _isr("meanwhile", _first_partition, 1)}),
 )
-
-
-def _phrases(request: Message) -> Mapping[str, str]:
-    """The parts of a request's words that not every request has."""
-    elects = "selector" in request and request["target"] == "online"
-    by = f" by {request['selector']}" if elects else ""
-    to = f" of {request['to']}" if elects and request["selector"] == "reassigned" else ""
-    return {
-        "elections": ", unclean elections on" if request.get("unclean") else "",
-        "shutting": f", {request['leaving']} shut down" if request.get("leaving") else "",
-        "while": (f", whose leader writes the ISR {request['meanwhile']} meanwhile"
-                  if "meanwhile" in request else ""),
-        "by": by + to}
-
-
-def _numbered(request: Message) -> Numbers:
-    """The parameters of the observer's step for an action of the harness."""
-    do = request["do"]
-    if do == "assign":
-        return {"order": _row(request["replicas"]), "unclean": int(request["unclean"])}
-    if do == "brokers":
-        return {"brokers": _number(request["up"]), "leaving": _number(request["leaving"])}
-    return {"brokers": _number(request["isr"])} if do == "write_isr" else {}
 
 
 # ---- the conversation ---------------------------------------------------------------------------
@@ -198,70 +259,35 @@ class ControllerConversation(PlainConversation):
     brokers are numbers as in the chapters, and lists are rows of ``ORDERS``. A pick stands for
     fields that are drawn by it."""
 
+    carries = {
+        "assign": {"partition": same("partition"), "order": index_in("replicas", _LISTS),
+                   "unclean": same("unclean")},
+        "brokers": {"up": index_in("up", _SETS), "leaving": index_in("leaving", _SETS)},
+        "write_isr": {"partition": same("partition"), "isr": index_in("isr", _SETS)},
+        "take_over": _THE_PARTITION, "look": _THE_PARTITION,
+        "change": {
+            "batch": index_in("partitions", _BATCHES), "to": index_in("to", _LISTS),
+            "target": looked_up("target", PARTITION_STATES),
+            "selector": index_in("selector", SELECTORS), "meanwhile": _MEANWHILE_AGAIN},
+        "change_replicas": {
+            "first": index_in(place_of("replicas", 0), _PAIRS),
+            "last": index_in(place_of("replicas", -1), _PAIRS),
+            "target": looked_up("target", REPLICA_STATES), "meanwhile": _MEANWHILE_AGAIN},
+    }
+    touched = kept("partition", adds="told_seen", once=True)
+    leaders = latest("leader", "leader_seen", of="partition")
+    knows = (
+        asked("", **{"while": if_any(
+            "meanwhile", ", whose leader writes the ISR {meanwhile} meanwhile")}),
+        asked("unclean", order=index_in("replicas", _LISTS),
+              elections=if_any("unclean", ", unclean elections on")),
+        asked("leaving", shutting=if_any("leaving", ", {leaving} shut down"),
+              leaving=index_in("leaving", _SETS), brokers=index_in("up", _SETS)),
+        asked("isr", brokers=index_in("isr", _SETS)),
+        asked("selector", by=_elects),
+    )
+    era = Derived(lambda talk: _ERAS[talk.policy])
     says = _SAYS
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.era = _ERAS[self.policy]
-        self.touched: set[int] = set()
-        self._leader = [NOBODY] * PARTITIONS
-
-    def about(self, message: Message) -> Fields:
-        return {**message, **_numbered(message), **_phrases(message)} if "do" in message else (
-            message)
-
-    def note(self, action: str, about: Fields) -> None:
-        if action == "told_seen":
-            self.touched.add(about["partition"])
-        elif action == "leader_seen":
-            self._leader[about["partition"]] = min(about["leader"], NOBODY)
-
-    # --- requests ----------------------------------------------------------------------------
-
-    def request_of(self, act: Act) -> Message | None:
-        """The request of an act; None if it makes no sense now."""
-        fields = {name: int(value) for name, value in act.about} or _drawn(act.do, act.pick)
-        partition = fields.get("partition", 0)
-        if act.do == "assign" and partition in self.touched:
-            return None
-        if act.do in ("write_isr", "take_over") and self._leader[partition] == NOBODY:
-            return None
-        return {"do": act.do, **self._spelt(act.do, fields)}
-
-    def _spelt(self, do: str, fields: Numbers) -> Message:
-        """The fields of a request, in the port's form."""
-        if do == "assign":
-            return {"partition": fields["partition"], "replicas": _list(fields["order"]),
-                    "unclean": bool(fields["unclean"])}
-        if do == "brokers":
-            return {"up": _set(fields["up"]), "leaving": _set(fields["leaving"] & fields["up"])}
-        if do == "write_isr":
-            leader = self._leader[fields["partition"]]
-            return {"partition": fields["partition"], "isr": _set(fields["isr"] | 1 << leader)}
-        if do == "change":
-            partitions = [each for each in range(PARTITIONS) if fields["batch"] >> each & 1]
-            return {"partitions": partitions, "target": _name(_P(fields["target"])),
-                    "selector": SELECTORS[fields["selector"]], "to": _list(fields["to"]),
-                    **self._meanwhile(partitions[0], fields)}
-        if do == "change_replicas":
-            both = sorted({fields["first"], fields["last"]})
-            replicas = [[*divmod(each, BROKERS)] for each in both]
-            return {"replicas": replicas, "target": _name(_R(fields["target"])),
-                    **self._meanwhile(replicas[0][0], fields)}
-        return {"partition": fields["partition"]}
-
-    def _meanwhile(self, partition: int, fields: Numbers) -> Message:
-        leader = self._leader[partition]
-        if fields["meanwhile"] == 0 or leader == NOBODY:
-            return {}
-        return {"meanwhile": _set(fields["meanwhile"] | 1 << leader)}
-
-    def act_for(self, request: Mapping[str, Any]) -> Act | None:
-        """The act that makes this request; None if it makes another one."""
-        if not _is_about_what_is_there(request):
-            raise InputError(f"{excerpt(request)} is not a request that this suite would send here")
-        act = Act(request["do"], about=tuple(_fields_of(request).items()))
-        return act if self.request_of(act) == dict(request) else None
 
 
 # ---- numbers, lists and names -------------------------------------------------------------------
@@ -275,10 +301,6 @@ def _number(brokers: Iterable[int]) -> int:
     return sum(1 << each for each in set(brokers) if each < BROKERS)
 
 
-def _list(row: int) -> list[int]:
-    return [each for each in ORDERS[row] if each >= 0]
-
-
 def _row(brokers: list[int]) -> int:
     return ORDERS.index((*brokers, *(-1,) * (BROKERS - len(brokers))))
 
@@ -287,65 +309,6 @@ def _partitions_of(request: Mapping[str, Any]) -> set[int]:
     if "partition" in request:
         return {request["partition"]}
     return {*request.get("partitions", ()), *(each for each, _ in request.get("replicas", ()))}
-
-
-def _is_about_what_is_there(request: Mapping[str, Any]) -> bool:
-    """True if the request names partitions and lists of brokers that the machine has."""
-    lists = [request[name] for name in ("replicas", "to")
-             if name in request and request["do"] != "change_replicas"]
-    pairs = request.get("replicas", ()) if request["do"] == "change_replicas" else ()
-    return all(each < PARTITIONS for each in _partitions_of(request)) \
-        and all(broker < BROKERS for _, broker in pairs) \
-        and all((*brokers, *(-1,) * (BROKERS - len(brokers))) in ORDERS for brokers in lists) \
-        and request.get("partitions") != [] and request.get("replicas") != []
-
-
-def _fields_of(request: Mapping[str, Any]) -> Numbers:
-    """The numbers of an act that makes a request."""
-    do = request["do"]
-    meanwhile = {"meanwhile": _number(request.get("meanwhile", ()))}
-    if do == "assign":
-        return {"partition": request["partition"], "order": _row(request["replicas"]),
-                "unclean": int(request["unclean"])}
-    if do == "brokers":
-        return {"up": _number(request["up"]), "leaving": _number(request["leaving"])}
-    if do == "write_isr":
-        return {"partition": request["partition"], "isr": _number(request["isr"])}
-    if do == "change":
-        return {"batch": sum(1 << each for each in request["partitions"]),
-                "target": PARTITION_STATES[request["target"]],
-                "selector": SELECTORS.index(request["selector"]), "to": _row(request["to"]),
-                **meanwhile}
-    if do == "change_replicas":
-        numbers = [partition * BROKERS + broker for partition, broker in request["replicas"]]
-        return {"first": min(numbers), "last": max(numbers),
-                "target": REPLICA_STATES[request["target"]], **meanwhile}
-    return {"partition": request["partition"]}
-
-
-def _drawn(do: str, pick: int) -> Numbers:
-    """The fields for a pick; useful ones come more often."""
-    draw = random.Random(f"{do} {pick}")
-    one = draw.randrange(PARTITIONS)
-    if do == "assign":
-        return {"partition": one, "order": draw.randrange(len(ORDERS) - 1), "unclean": one}
-    if do == "brokers":
-        up = draw.choice((ALL, 1, 2, 3, 4, 5, 6))
-        return {"up": up, "leaving": draw.choice((0, 0, 1, 2, 4))}
-    if do == "write_isr":
-        return {"partition": one, "isr": draw.randrange(ALL + 1)}
-    meanwhile = draw.choice((0, 0, 0, *range(1, ALL + 1)))
-    if do == "change":
-        return {"batch": draw.choice((1, 2, 3)),
-                "target": draw.choice((*_P, _P.ONLINE, _P.ONLINE, _P.ONLINE)),
-                "selector": draw.choice(tuple(Selector)),
-                "to": draw.randrange(len(ORDERS) - 1), "meanwhile": meanwhile}
-    if do == "change_replicas":
-        numbers = range(PARTITIONS * BROKERS)
-        first = draw.choice(numbers)
-        return {"first": first, "last": draw.choice((first, first, *numbers)),
-                "target": draw.choice((*_R, _R.ONLINE, _R.OFFLINE)), "meanwhile": meanwhile}
-    return {"partition": one}
 
 
 # ---- the suite ------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from checkvalve.conformance.systems.targets import resolve_target
 FATES = ("inside", "away", "out")
 VALUES = st.one_of(st.integers(0, 2), st.sampled_from(("0", "1", "a")))
 PICKING = ("queue", "awaits.queue", "jobs", "link", "link.counted", "marks", "storm.partition",
-           "election")
+           "election", "rate", "timer", "bookkeeper.memtable", "kafka.controller")
 
 
 @given(st.lists(VALUES))

@@ -1,4 +1,4 @@
-"""What an act picks is sent in the fields of a request, and what is remembered is declared."""
+"""Requests follow from what an act picks, and what is remembered is declared."""
 
 from __future__ import annotations
 

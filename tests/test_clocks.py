@@ -3,6 +3,8 @@ looks never ends too early here, whatever it is given."""
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from itertools import count
@@ -20,7 +22,8 @@ from checkvalve.spec.chapters import chapters
 from checkvalve.spec.design.check import Settings, check
 from checkvalve.spec.design.drawing.svg import draw, draw_to_step_through
 from checkvalve.spec.design.formats.files import load_any
-from checkvalve.spec.design.loader import load
+from checkvalve.spec.design.loader import load, load_tree
+from checkvalve.spec.design.reading.source import parse
 from checkvalve.spec.design.repairs.repair import repair
 from checkvalve.spec.design.verdicts.certificates import Certificates
 from checkvalve.spec.design.why.findings import DesignReport
@@ -110,6 +113,25 @@ ENDS: dict[str, Callable[[], object]] = {
         report().design, report().findings[0], "m", ticking()),
 }
 """Phases that raise where the time is over."""
+
+
+KINDS = (f"{HEAD}tasks:\n" + lines(
+    "  sN: {kind: script, steps: [{write: wN, of: a}, {write: wN, of: b}]}\n"
+    "  rN: {kind: script, steps: [{read: wN, of: b}, {read: wN, of: a}]}")
+    + "\nlinks:\n" + lines("  - {from: sN, to: rN, capacity: 3, name: wN, kinds: [a, b], "
+                           "take: head}"))
+
+
+def test_kinds_are_written_out_before_the_clock() -> None:
+    """It is looked at for each task and link there, and for each link, pool and task of the net."""
+    looks: Counter[str] = Counter()
+
+    def look() -> None:
+        looks[sys._getframe(1).f_code.co_name] += 1
+
+    load_tree(parse(KINDS, "kinds.yaml"), "kinds.yaml", watch=look)
+    assert looks["sorted_out"] == (2 + 1 + 1) * MANY
+    assert looks["translate"] == (2 + 2 + 1) * MANY
 
 
 @pytest.mark.parametrize("phase", ENDS)

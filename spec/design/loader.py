@@ -157,7 +157,7 @@ class _Loader:
         """The same without ends, groups and kinds; raises InputError for what cannot be."""
         try:
             if has_ends(parts.tasks.values()):
-                parts = with_ends(parts)
+                parts = with_ends(parts, self.watch)
             groups = _groups(parts.links)
             tasks = {name: _deciding(task, groups.get(name, {}))
                      for name, task in parts.tasks.items()}
@@ -165,7 +165,7 @@ class _Loader:
             if any(link.kinds for link in parts.links.values()) or any(
                     action.of or action.named for task in tasks.values()
                     for action in task.actions):
-                parts = sorted_out(parts)
+                parts = sorted_out(parts, self.watch)
         except Misfit as wrong:
             raise self._error(wrong.spot, wrong.what, wrong.next_step) from None
         return parts

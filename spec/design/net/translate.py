@@ -20,6 +20,7 @@ from ..reading.signs import is_sign
 from . import lines
 from .builder import Aim, Builder, Gate, Way, link_names, own_place
 from .gathering import align, window
+from .links import LinkMoves
 from .places import free_threads
 from .rows import (
     NOTHING, Effect, Place, Row, Table, TooManyWays, together,
@@ -33,21 +34,25 @@ ENDS = {Mortality.STOP: "stops forever", Mortality.CRASH: "crashes"}
 
 def translate(design: Design, aim: Aim, watch: Callable[[], object] = lambda: None) -> Table:
     """The table of a design. The rows that may happen come after those that are fair. ``watch`` is
-    called for each task, and may raise.
+    called for each link, pool and task, and may raise.
 
     Raises InputError for a design that can move in more ways than can be listed.
     """
     builder = Builder(design, aim)
+    in_line: dict[str, list[LinkMoves]] = {}     # links in one line, by the pool that is its room
     for link in builder.links.values():
+        watch()
         builder.places.extend(link.places())
         builder.invariants.extend(link.invariants())
         builder.rows.extend(link.own_rows())
+        if link.link.in_line:
+            in_line.setdefault(link.link.room, []).append(link)
     for pool in design.pools.values():
+        watch()
         role, of = ("slots", slots_of(pool.name)) if is_slots(pool.name) else (
             "sign" if is_sign(pool.name) else "pool", pool.name)
         builder.places.append(Place(free_threads(pool.name), role, of, *[pool.threads] * 4))
-        kinds = [each for each in builder.links.values()
-                 if each.link.in_line and each.link.room == pool.name]
+        kinds = in_line.get(pool.name)
         if kinds:
             builder.places.extend(lines.places_of_queue(of, pool.threads))
             builder.invariants.extend(lines.invariants(of, kinds))

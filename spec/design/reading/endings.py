@@ -10,7 +10,7 @@ queue fails is known to links.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from .kinds import Misfit, Parts, as_script
@@ -34,10 +34,12 @@ def has_ends(tasks: Iterable[Task]) -> bool:
                for task in tasks for step in _all(task.steps))
 
 
-def with_ends(parts: Parts) -> Parts:
-    """The same without ends. Raises Misfit for the first thing that cannot be written out."""
+def with_ends(parts: Parts, watch: Callable[[], object] = lambda: None) -> Parts:
+    """The same without ends. Raises Misfit for the first thing that cannot be written out.
+    ``watch`` is called for each task, and may raise."""
     found = _Ends(parts)
     for task in parts.tasks.values():
+        watch()
         for step in _all(task.steps):
             found.note(task, step)
     links = {name: replace(link, closes=name in found.closed)

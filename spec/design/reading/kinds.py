@@ -9,7 +9,7 @@ it can. So what follows knows links of one kind only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .language import CHOICES, Flow, Kind, Link, Pool, Step, StepKind, Taking, Task
@@ -44,15 +44,21 @@ Used = set[tuple[StepKind, str, str]]
 """Tasks that read or write the link of one kind, as (step, task, link)."""
 
 
-def sorted_out(parts: Parts) -> Parts:
-    """The same without kinds. Raises Misfit for the first thing that cannot be written out."""
+def sorted_out(parts: Parts, watch: Callable[[], object] = lambda: None) -> Parts:
+    """The same without kinds. Raises Misfit for the first thing that cannot be written out.
+    ``watch`` is called for each task and link, and may raise."""
     mixed = {name: link for name, link in parts.links.items() if link.kinds}
-    for link in mixed.values():
+    at: dict[str, dict[str, Link]] = {}     # by task, those of its links that have kinds
+    for link_name, link in mixed.items():
+        watch()
         _check(link)
+        for end in (*link.writers, *link.readers):
+            at.setdefault(end, {})[link_name] = link
     tasks: dict[str, Task] = {}
     used: Used = set()
     for name, task in parts.tasks.items():
-        own = {n: link for n, link in mixed.items() if name in (*link.writers, *link.readers)}
+        watch()
+        own = at.get(name, {})
         script = _script(task, own, parts.links) if own else task
         if own and script.kind is not Kind.SCRIPT:
             tasks[name] = task
@@ -64,6 +70,7 @@ def sorted_out(parts: Parts) -> Parts:
     links: dict[str, Link] = {}
     pools = dict(parts.pools)
     for name, link in parts.links.items():
+        watch()
         if name not in mixed:
             links[name] = link
             continue

@@ -213,7 +213,7 @@ class Effects:
         return refusal
 
     def _failed(self, packed: Packed, step: Step, error: Exception) -> Writes | Refusal | None:
-        """What a step does whose run failed; None where only the interpreter can decide it."""
+        """The effect of a step whose run failed; None where only the interpreter can decide it."""
         return None
 
     def _writes(self, packed: Packed) -> Writes:

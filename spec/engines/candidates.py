@@ -23,7 +23,7 @@ from ..notation.interpreter import State, Step, choices
 from ..notation.rules import Rule
 from ..verdicts.memory import meter
 from .effects import Asked, Packed, Refusal
-from .elements import ElementEffects
+from .elements import effects_of_short
 
 __all__ = [
     "KEPT", "STATES_MAX", "CandidateSets", "Candidates", "LostTrack", "alternatives_of", "either",
@@ -81,7 +81,7 @@ class _Memory:
     """The memory of the sets, dropped as a whole: numbers in sets mean nothing elsewhere."""
 
     def __init__(self, bound: BoundMachine, kept: int | None) -> None:
-        self.effects = ElementEffects(bound.interpreter, _BY_ELEMENT)
+        self.effects = effects_of_short(bound.interpreter, _BY_ELEMENT)
         self.interned: dict[frozenset[Packed], Candidates] = {}
         self.closures: dict[frozenset[Packed], Candidates] = {}  # by where they begin
         self.initial: Candidates | None = None

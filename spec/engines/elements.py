@@ -17,7 +17,7 @@ from ..notation.interpreter import Interpreter, State, Step
 from ..notation.types import Array
 from .effects import Effects, Fetched, OutOfRange, Packed, Refusal, Writes
 
-__all__ = ["ElementEffects", "effects_of"]
+__all__ = ["ElementEffects", "effects_of", "effects_of_short"]
 
 
 def effects_of(interpreter: Interpreter) -> Effects:
@@ -25,6 +25,16 @@ def effects_of(interpreter: Interpreter) -> Effects:
     layout = interpreter.layout
     is_one_array = len(layout.names) == 1 and layout.thawing[0] is Array
     return ElementEffects(interpreter) if is_one_array else Effects(interpreter)
+
+
+def effects_of_short(interpreter: Interpreter, most: int) -> Effects:
+    """The effects of a machine's steps, by element if no array has more than ``most`` of them: what
+    reads a long one is news as often as that is, and gains nothing."""
+    layout = interpreter.layout
+    lengths = [len(value) for thaw, value in zip(layout.thawing, layout.initial(), strict=True)
+               if thaw is Array]
+    is_short = lengths and max(lengths) <= most
+    return ElementEffects(interpreter, most) if is_short else Effects(interpreter)
 
 
 class ElementEffects(Effects):

@@ -120,7 +120,7 @@ class Mixed(Machine):
 
     @action
     def join(self) -> None:
-        """What only lists can do."""
+        """An operation of lists alone."""
         RUNS["join"] += 1
         require(sum(self.here + self.there) > 2)
         self.turn = (self.turn + 1) % 3
@@ -154,7 +154,7 @@ def test_beside_other_variables_arrays_do_what_the_interpreter_does() -> None:
 
 
 def test_of_several_arrays_an_action_reads_single_elements() -> None:
-    """What it does depends on these alone; all of an array is read only by what needs a list."""
+    """Its effect depends on these alone; all of an array is read only by what needs a list."""
     interpreter = bind(Mixed).interpreter
     effects = ElementEffects(interpreter, most=8)
     first, *rest = interpreter.initial()

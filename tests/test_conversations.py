@@ -32,7 +32,6 @@ AIM = 20
 ABOVE = {
     "reactive.processor": 65, "reactive.publisher": 210, "reactive.subscriber": 153,
     "kafka.purgatory": 247, "kafka.races": 211, "kafka.controller": 89,
-    "timer": 32,
 }
 """The suites that have more, and how many: plans that are drawn as a whole, both sides of a stream,
 steps of several events, as docs/decisions/conversations-by-tables.md says. A number may get
@@ -76,7 +75,7 @@ def called_by(table: Table) -> Iterator[Callable[..., Any] | None]:
         yield from (*row.picks.values(), row.makes_sense)
         yield from (picks for also in row.also.values() for picks in also.values())
         yield from (*(row.turns[1].values() if row.turns else ()), *row.if_all,
-                    *row.sends.values())
+                    *row.sends.values(), *row.second.values())
         for part in (*row.parts, *([row.later] if row.later else [])):
             yield from (part.reads, part.reports)
             yield from (entry.among for group in part.groups for entry in group)

@@ -36,8 +36,8 @@ __all__ = [
     "empty", "equal", "first_of", "given", "holds", "if_any", "index_in", "inside", "is_there",
     "just", "lacks", "list_of", "looked_up", "made", "minus", "next_around", "next_names",
     "next_several", "number_in", "number_of", "of_policy", "one_of", "outside", "phrase", "phrases",
-    "place_of", "plus", "room", "same", "setting", "size_of", "starts", "times", "told", "value",
-    "worded", "words",
+    "place_of", "plus", "room", "same", "setting", "size_of", "starts", "times", "told", "unequal",
+    "value", "worded", "words",
 ]
 
 Steps = tuple[tuple[str, Works], ...]
@@ -222,6 +222,11 @@ def any_of(field: str, *others: str) -> Among:
 def equal(field: str, operand: Operand) -> Works:
     """True if a field has that value."""
     return _compared(operator.eq, field, operand)
+
+
+def unequal(field: str, operand: Operand) -> Works:
+    """True where a field is not an operand."""
+    return _compared(operator.ne, field, operand)
 
 
 def below(field: str, operand: Operand) -> Works:

@@ -59,8 +59,9 @@ class On:
     first of ``turns`` is the pick from which on an act picks these, whatever a program sets. What
     an act picks is a request only ``if_all`` of some conditions hold of it; if it ``sends`` other
     fields, these are worked out of what was picked. It is asked for only while it ``makes_sense``,
-    with all variables of ``only`` true and those of ``unless`` false. If its call waits, ``later``
-    has the answers by which an event may end that. What it shows happens as often as the field
+    with all variables of ``only`` true and those of ``unless`` false. Where it makes the same call
+    twice at once, the ``second`` one has these fields. If its call waits, ``later`` has the answers
+    by which an event may end that. What it shows happens as often as the field
     ``repeated`` says.
     """
 
@@ -78,6 +79,7 @@ class On:
     turns: tuple[int, Mapping[str, Picks]] | None = None
     if_all: tuple[Works, ...] = ()
     sends: Mapping[str, Works] = field(default_factory=dict)
+    second: Mapping[str, Works] = field(default_factory=dict)
     makes_sense: Callable[[Any], bool] | None = None
     only: str = ""
     unless: str = ""
@@ -123,11 +125,20 @@ class On:
             if part.is_told:
                 yield from part.could(talk, fields)
 
+    def _calls(self, talk: _Talk, fields: Fields) -> Iterator[Fields]:
+        """The fields of its call, or of both."""
+        yield fields
+        if self.second:
+            yield talk.about({"do": self.do} | {
+                name: works(talk, fields) for name, works in self.second.items()})
+
     def shown(self, talk: _Talk, fields: Fields, answer: Any) -> Seen:
         """The steps and words that an answer to a request with these fields shows."""
-        steps = list(talk.told(self, fields))
-        for tells in self.tells:
-            noted(talk, tells, fields)
+        steps: list[Step] = []
+        for call in self._calls(talk, fields):
+            steps += talk.told(self, call)
+            for tells in self.tells:
+                noted(talk, tells, call)
         words = []
         for part in self.parts:
             more, told = part.shown(talk, fields, answer[part.of] if part.of else answer)

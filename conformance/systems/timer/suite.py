@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from ....spec.kafka.observed_timer import Law, ObservedTimer
 from ....spec.notation.errors import InputError
-from ....spec.notation.interpreter import Step
 from ....spec.notation.rules import Rule
 from ...ports.base import excerpt
 from ...suites.besides import (
-    asked, at_least, at_most, below, by_policy, given, looked_up, minus, plus, same, told, value,
+    asked, at_least, at_most, below, by_policy, given, looked_up, minus, plus, same, told,
+    unequal, value,
 )
 from ...suites.lengthy import Long
 from ...suites.plain import PlainConversation
-from ...suites.remembered import highest, kept, latest
-from ...suites.says import ANY, Fields, On, Says, each, ends, on, one, over, says, table
+from ...suites.remembered import highest, kept, latest, those
+from ...suites.says import ANY, Fields, Says, each, ends, on, one, over, says, table
 from ...suites.suite import Act, Program, Suite, Watch
 
 __all__ = ["DELAYS", "DRIVES", "START", "TASKS", "SUITE", "WAITS", "TimerConversation"]
@@ -106,12 +106,6 @@ def _queued(words: str, buckets: int, wheels: int) -> Says:
                 among=lambda talk, request: [{"buckets": buckets, "wheels": wheels}])
 
 
-def _idle(talk: TimerConversation, request: Fields) -> list[int]:
-    """Tasks that are not pending, and in no other field of the request."""
-    return [task for task in range(TASKS)
-            if task not in talk.pending and task != request.get("task")]
-
-
 def _next_due(talk: TimerConversation, request: Fields) -> list[int]:
     """The next instant at which a task is due, if there is one soon."""
     due = [at for task, at in talk.asked_for.items()
@@ -120,6 +114,7 @@ def _next_due(talk: TimerConversation, request: Fields) -> list[int]:
 
 
 _LAPSE: Final = "time passes, to {now} ms; after step {steps} of the timer, another thread "
+_IDLE: Final = those(range(TASKS), outside="pending")
 _SHORT_WAITS: Final = WAITS * (_PICKS // len(WAITS))
 _TASKS: Final = [each["task"] for each in _ADDS + _ADDS_OF_LONG]
 _NOW: Final = {"now": value("now")}
@@ -157,13 +152,15 @@ class TimerConversation(PlainConversation):
            picks={"wait": _SHORT_WAITS + WAITS_OF_LONG}, sends=_LATER,
            if_all=(at_least("wait", 1), at_most("wait", DELAY_MAX))),
         on("add_amid", _LAPSE + "adds task {task}, delay {delay} ms", _RUNS, tells="elapse add",
-           picks={"now": _next_due, "steps": _STEPS, "task": _idle, "delay": _DELAYS_AMID}),
+           picks={"now": _next_due, "steps": _STEPS, "task": _IDLE, "delay": _DELAYS_AMID}),
         on("cancel_amid", _LAPSE + "cancels task {task}", _RUNS_AND_CANCEL, tells="elapse",
            picks={"now": _next_due, "steps": _STEPS, "task": "pending"}),
         on("add_two", "at {now} ms two threads add task {task}, delay {delay} ms, and, after step "
            "{steps} of the first, task {other}, delay 1 ms longer", _RUNS, tells="add", picks={
-               "now": lambda talk, request: [talk.now], "steps": _STEPS, "task": _idle,
-               "delay": _DELAYS_AMID, "other": _idle}),
+               "steps": _STEPS, "task": _IDLE, "delay": _DELAYS_AMID, "other": _IDLE},
+           if_all=(unequal("other", same("task")),), sends=_ABOUT_A_TASK | _DELAYED | {
+               "steps": same("steps"), "other": same("other")},
+           second={**_NOW, "task": same("other"), "delay": plus("delay", 1)}),
         on("drive", "the timer is not driven until {now} ms", {"runs": _RUNS, "due": _DUE},
            tells="drive", picks={"wait": DRIVES}, sends=_LATER),
         on("fail", "task {task} will raise when it runs", says(True, "fail", "done"),
@@ -180,16 +177,6 @@ class TimerConversation(PlainConversation):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.can |= {self.policy}
-
-    def told(self, row: On, request: Fields) -> Iterable[Step]:
-        """The steps that a request is itself; of two that add, the second's as well."""
-        steps = [*super().told(row, request)]
-        if "other" not in request:
-            return steps
-        second = self.about({"do": "add", "now": request["now"], "task": request["other"],
-                             "delay": request["delay"] + 1})
-        self.note("add", second)
-        return [*steps, *super().told(row, second)]
 
     def act_for(self, request: Mapping[str, Any]) -> Act:
         """The act that makes this request; requests do not depend on earlier answers."""

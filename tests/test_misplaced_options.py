@@ -12,7 +12,8 @@ from checkvalve.conformance.cli.outcome import BAD_INPUT, run
     ("-q check a.yaml", "Options follow their command: write `checkvalve check -q …`."),
     ("--seed=3 conform x", "Options follow their command: write `checkvalve conform --seed …`."),
     ("-q rules", "rules has none of this name either: see `checkvalve rules --help`."),
-    ("-q", "Options follow their command: `checkvalve COMMAND --help` lists those of a command."),
+    ("-q", "Options follow their command: `checkvalve --help` lists the commands, and "
+           "`checkvalve COMMAND --help` the options of one."),
 ])
 def test_an_option_before_its_command_belongs_behind_it(
     words: str, advice: str, capsys: pytest.CaptureFixture[str]

@@ -14,6 +14,7 @@ from checkvalve.conformance.suites.plain import PlainConversation
 from checkvalve.conformance.suites.remembered import drawn, highest, places
 from checkvalve.conformance.suites.says import ANY, each, on, over, says, table
 from checkvalve.spec.notation import Machine, action, const, upto
+from checkvalve.spec.notation.errors import InputError
 
 WAITS = (3, 5)
 
@@ -81,10 +82,16 @@ def test_a_request_has_what_follows_from_the_pick() -> None:
 
 
 @pytest.mark.parametrize(("now", "act"), [
-    (5, Act("wait", 1)), (7, Act("wait", 0, (("wait", 7),))), (9, None), (0, None), ("a", None)])
+    (5, Act("wait", 1)), (7, Act("wait", 0, (("wait", 7),))), (9, None), (0, None)])
 def test_the_act_of_a_request_is_found_where_it_is_one(now: object, act: Act | None) -> None:
     """By its pick, or by what a program would have set; not if the conditions do not hold."""
     assert talk().act_for({"do": "wait", "now": now}) == act
+
+
+def test_a_request_with_a_value_that_is_never_sent_is_the_files_fault() -> None:
+    """It is no request of another time: no act makes it, ever."""
+    with pytest.raises(InputError, match="is not a request that this suite sends"):
+        talk().act_for({"do": "wait", "now": "a"})
 
 
 @supposing(strategies.booleans(), strategies.booleans())

@@ -54,8 +54,10 @@ class LazyGroup(click.Group):
         name = next((each for each in given if each in self.list_commands(ctx)), "")
         command = self.get_command(ctx, name) if name else None
         if command is None:
-            return InputError(what, next_step="Options follow their command: "
-                              f"`{ctx.command_path} COMMAND --help` lists those of a command.")
+            path = ctx.command_path
+            return InputError(what, next_step=f"Options follow their command: `{path} --help` "
+                              f"lists the commands, and `{path} COMMAND --help` the options of "
+                              "one.")
         if any(option in each.opts for each in command.params):
             return InputError(what, next_step="Options follow their command: write "
                               f"`{ctx.command_path} {name} {option} …`.")

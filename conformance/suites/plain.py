@@ -264,7 +264,8 @@ class PlainConversation:
             raise InputError(f"the target cannot do {excerpt(do)}")
         names = [do, *(act for act, asked in self._named.items() if asked == do)]
         made: dict[tuple[str, ...], None] = {}
-        about = tuple((name, value) for name, found in self._carried(request)
+        carried = self._carried(request)
+        about = tuple((name, value) for name, found in carried or ()
                       for value in _each(found) if isinstance(value, str | int))
         for act in (Act(name, pick, told) for told in dict.fromkeys(((), about))
                     for name in names for pick in range(_PICKS_MAX)):
@@ -276,18 +277,18 @@ class PlainConversation:
         if made and all(request.keys() != set(fields) for fields in made):
             told = ", or ".join(", ".join(fields) for fields in made)
             raise InputError(f"{do!r} has the fields {told}")
+        if carried is None:
+            raise InputError(f"{excerpt(dict(request))} is not a request that this suite sends")
         return None
 
-    def _carried(self, request: Fields) -> Iterator[tuple[str, Any]]:
-        """The fields of an act that makes a request, where a program may set them itself."""
+    def _carried(self, request: Fields) -> list[tuple[str, Any]] | None:
+        """The fields of an act that makes a request, where a program may set them itself; None if
+        it lacks one of those that they follow from, or has another value there than is sent."""
         carries = self.carries.get(request["do"], ())
-        for name in carries:
-            if not isinstance(carries, Mapping):
-                yield name, request.get(name)
-                continue
-            try:
-                found = carries[name](self, request)
-            except (LookupError, TypeError, ValueError):
-                return      # a request without that field, or with something else in it
-            if isinstance(found, int):
-                yield name, found
+        if not isinstance(carries, Mapping):
+            return [(name, request.get(name)) for name in carries]
+        try:
+            found = [(name, works(self, request)) for name, works in carries.items()]
+        except (LookupError, TypeError, ValueError):
+            return None
+        return [(name, value) for name, value in found if isinstance(value, int)]

@@ -147,7 +147,9 @@ class HastyAdd(Timer):
         if self.tasks.pop(number, None):
             callback()
     def cancel(self, number):
-        super().cancel(self.tasks.pop(number))
+        task = self.tasks.pop(number, None)
+        if task in self.heap:
+            super().cancel(task)
 '''
 
 
@@ -191,12 +193,12 @@ def test_a_call_that_never_waits_is_stopped_beside_calls_that_wait(
     name: str, rules: set[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A put or a get that answers at once may be the only one without a lock."""
-    assert rules & broken(capsys, "queue", f"thread:racy:{name}")
+    assert rules & broken(capsys, "queue", f"thread:racy:{name}", "--cases", "24")
 
 
 def test_the_lines_of_parts_are_those_of_the_class(capsys: pytest.CaptureFixture[str]) -> None:
     """A class may leave all that it does to a part of another module."""
-    assert "QUEUE-1" in broken(capsys, "queue", "thread:whole:Whole", "--cases", "20")
+    assert "QUEUE-1" in broken(capsys, "queue", "thread:whole:Whole", "--cases", "8")
 
 
 @pytest.mark.parametrize("name", ["Careful", "Feeding", "Asking"])
@@ -206,7 +208,7 @@ def test_a_queue_whose_calls_are_whole_keeps_its_rules_wherever_they_are_stopped
     """Calls that wait, and calls that answer at once, both stopped between lines; with a thread of
     its own that has time to do what it is handed, and with a loop that ends by the clock.
     """
-    assert not broken(capsys, "queue", f"thread:racy:{name}", "--cases", "12")
+    assert not broken(capsys, "queue", f"thread:racy:{name}", "--cases", "6")
 
 
 # --- timers --------------------------------------------------------------------------------------
@@ -217,7 +219,7 @@ def test_calls_of_a_timer_overlap(
     name: str, rule: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """One adds or cancels while the timer runs what is due, and two add at once."""
-    assert rule in broken(capsys, "timer", f"thread:racy:{name}", "--cases", "20")
+    assert rule in broken(capsys, "timer", f"thread:racy:{name}", "--cases", "12")
 
 
 @pytest.mark.parametrize("spec", [

@@ -220,7 +220,7 @@ class NamedThreadQueue(QueueAdapter):
         waiting, surface = self._ways.waiting, self._ways.surface
         unseen = (not waiting or bool(self._named.waits_in_c)
                   or any(is_in_c(surface[name]) for name in waiting))
-        stops = self._stops("put_nowait"), self._stops("get_nowait")
+        stops = self._stops("put_nowait", "put"), self._stops("get_nowait", "get")
         self.lacks = [      # type: ignore[misc]
             *self._ways.lacks, *(_WAITS if unseen else ()),
             *(name for name, does in zip(("begin_offer", "begin_poll"), stops, strict=True)
@@ -244,10 +244,16 @@ class NamedThreadQueue(QueueAdapter):
                     "Say by --names put_nowait=…,get_nowait=… which methods never wait, or write "
                     "an adapter: docs/settling.md.")
 
-    def _stops(self, name: str) -> bool:
-        """True if a method of its own that never waits is stopped between its lines."""
-        surface = self._ways.surface
-        return name in surface and not is_in_c(surface[name])
+    def _stops(self, name: str, waiting: str) -> bool:
+        """True if a method of its own that never waits is stopped between its lines. Where it only
+        asks the one that waits not to, the lines are those of that one, which is stopped anyway.
+        """
+        ways, surface = self._ways, self._ways.surface
+        if name not in surface or is_in_c(surface[name]):
+            return False
+        code = getattr(surface[name], "__code__", None)
+        return waiting not in ways.waiting or code is None or (
+            getattr(surface[waiting], "__name__", waiting) not in code.co_names)
 
     def _try(self) -> None:
         """Raise InputError if what is called put or get does not wait on a small queue, but says

@@ -150,7 +150,7 @@ class _Watched:
 
 
 def _note_broker(pages: Pages, run: str, keys: set[str], text: str) -> None:
-    """Who takes writes in an epoch, and the high watermark that a leader reports there."""
+    """Note which broker leads in an epoch, and the high watermark that it reports there."""
     event = of_brokers(text)
     if event is None:
         return
@@ -164,7 +164,7 @@ def _note_broker(pages: Pages, run: str, keys: set[str], text: str) -> None:
 
 
 def _note_task(pages: Pages, run: str, keys: set[str], text: str) -> None:
-    """A lane from each life of a task to each other task, until all is quiescent."""
+    """Note what goes over a lane, from one life of a task to another, until all is quiescent."""
     event = of_tasks(text)
     if event is None:
         return

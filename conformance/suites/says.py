@@ -61,8 +61,7 @@ class On:
     fields, these are worked out of what was picked. It is asked for only while it ``makes_sense``,
     with all variables of ``only`` true and those of ``unless`` false. Where it makes the same call
     twice at once, the ``second`` one has these fields. If its call waits, ``later`` has the answers
-    by which an event may end that. What it shows happens as often as the field
-    ``repeated`` says.
+    by which an event may end that. What it shows happens as often as the field ``repeated`` says.
     """
 
     do: str

@@ -6,43 +6,42 @@ from collections.abc import Iterator, Mapping
 
 from checkvalve.conformance.systems.catalogue import SYSTEMS
 
-from .rows import BUDGET_SECONDS, Row, command, foreign_targets
+from .rows import Row, command, foreign_targets
 
 __all__ = ["page"]
 
 HEAD = """\
 # Releases of other projects, rule by rule
 
-This page is made by `make matrix`. It has a row for each target that comes with checkvalve and is
-not of this project, and says what a default run of its suite showed on the named release. *Kept*
-are rules that *passed*: a sample found nothing, which proves nothing. *Broken* rules have the
-shortest failure as a fixture, which `checkvalve replay FIXTURE TARGET` runs again. *Not shown* are
-rules that the target does not offer, or that the run exercised too little. A broken rule is a fact
-about behaviour. It is no mistake where a library promises something else:
-`collections.deque(maxlen=…)` is meant to drop. The release is what the target says at hello: where
-it says only 1, the suite's adapter knows no more; `checkvalve doctor` has the versions.
-[finds.md](finds.md) says what the documentation of libraries promises. Elections by real servers
-take minutes a row; [election.md](election.md) has all of them, by scenarios.
+This page is made by `make matrix`. It has a row for each target that comes with checkvalve, is not
+of this project and was run for this page, and says what a default run of its suite showed on the
+named release; `checkvalve targets` has all. *Kept* are rules that *passed*: a sample found nothing,
+which proves nothing. *Broken* rules have the shortest failure as a fixture, which `checkvalve
+replay FIXTURE TARGET` runs again. *Not shown* are rules that the target does not offer, or that the
+run exercised too little. A broken rule is a fact about behaviour. It is no mistake where a library
+promises something else: `collections.deque(maxlen=…)` is meant to drop. The release is what the
+target says at hello: where it says only 1, the suite's adapter knows no more; `checkvalve doctor`
+has the versions. [finds.md](finds.md) says what the documentation of libraries promises. Elections
+by real servers take minutes a row; [election.md](election.md) has all of them, by scenarios.
 
 """
 
 
 def page(rows: Mapping[tuple[str, str], Row]) -> str:
-    """The page; a target without a row is listed as not run."""
+    """The page. A target without a row is not on it, so that a new adapter leaves it true."""
     return HEAD + "\n".join(_lines(rows)) + "\n"
 
 
 def _lines(rows: Mapping[tuple[str, str], Row]) -> Iterator[str]:
     """Totals, a table for each suite, and how each row is repeated."""
-    targets = [(system.name, each.name) for system, each in foreign_targets()]
-    done = [rows[key] for key in targets if key in rows]
+    known = [(system.name, each.name) for system, each in foreign_targets()]
+    targets = [key for key in known if key in rows]
+    done = [rows[key] for key in targets]
     good = [row for row in done if not row.error]
     breaking = sum(bool(row.broken) for row in good)
-    yield (f"{len(targets)} targets; {len(good)} have a result: {breaking} "
+    yield (f"{len(done)} targets; {len(good)} have a result: {breaking} "
            f"break at least one rule, {len(good) - breaking} break none. "
-           f"{len(targets) - len(good)} have no result: "
-           f"{len(done) - len(good)} of them could not be run, and "
-           f"{len(targets) - len(done)} were not run.")
+           f"{len(done) - len(good)} could not be run.")
     yield ""
     for where in sorted({f"{row.date}, {row.machine}" for row in done}):
         number = sum(f"{row.date}, {row.machine}" == where for row in done)
@@ -58,8 +57,7 @@ def _suite(suite: str, targets: list[str], rows: Mapping[tuple[str, str], Row]) 
     yield ""
     yield f"## `{suite}`"
     yield ""
-    own = [rows[suite, target] for target in targets if (suite, target) in rows]
-    given = sorted({(row.seconds, row.jobs) for row in own} or {(BUDGET_SECONDS, 1)})
+    given = sorted({(rows[suite, target].seconds, rows[suite, target].jobs) for target in targets})
     yield SYSTEMS[suite].about[:1].upper() + SYSTEMS[suite].about[1:] + ". A row is repeated by"
     yield " or\n".join(f"`checkvalve {' '.join(command(suite, 'TARGET', seconds, jobs))}`"
                        for seconds, jobs in given) + "."
@@ -67,14 +65,11 @@ def _suite(suite: str, targets: list[str], rows: Mapping[tuple[str, str], Row]) 
     yield "| target | release | kept | broken | not shown | cases |"
     yield "|---|---|---|---|---|--:|"
     for target in targets:
-        row = rows.get((suite, target))
-        yield f"| `{target}` | {_cells(row)} |"
+        yield f"| `{target}` | {_cells(rows[suite, target])} |"
 
 
-def _cells(row: Row | None) -> str:
+def _cells(row: Row) -> str:
     """All cells but the first."""
-    if row is None:
-        return "not run | | | | "
     release = row.release or "says none"
     if row.error:
         return f"{release} | no result: {_plain(row.error)} | | | "

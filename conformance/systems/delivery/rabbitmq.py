@@ -101,8 +101,7 @@ class _Rabbit(PortAdapter):
         return True
 
     def restart(self) -> bool:
-        self._server.kill()
-        self._close()
+        self._kill()
         self._server.start()
         self._connect()
         return True
@@ -129,7 +128,14 @@ class _Rabbit(PortAdapter):
 
     def _declare(self) -> None:
         self._producer.queue_declare(self._queue, durable=True, arguments=self._arguments)
-        time.sleep(_SETTLE_SECONDS)
+        self._settled = Countdown(_SETTLE_SECONDS)
+
+    def _kill(self) -> None:
+        """Kill the server, once the queue is old enough to be there afterwards."""
+        while not self._settled.over:
+            time.sleep(self._settled.slice())
+        self._server.kill()
+        self._close()
 
     def _forget(self, consumer: int) -> None:
         """Its deliveries were those of a channel that is closed."""
@@ -244,8 +250,7 @@ class RabbitQuorum(_Burying):
         return self._counts.get(message)
 
     def restart(self) -> bool:
-        self._server.kill()
-        self._close()
+        self._kill()
         self._server.start()
         # Before that a queue refuses what is published, and does not answer other requests.
         self._server.wait_for_leader(self._queue)

@@ -29,6 +29,7 @@ def main() -> int:
     parser.add_argument("--page", action="store_true", help="run nothing, write the page")
     parser.add_argument("--max-seconds", type=float, default=float("inf"),
                         help="begin no row after this many seconds")
+    parser.add_argument("--seconds", type=int, help="of each row, in place of the usual")
     options = parser.parse_args()
     folder, began = DOCS / "matrix", time.monotonic()
     rows = saved(folder / "rows.json")
@@ -42,7 +43,7 @@ def main() -> int:
             continue
         if time.monotonic() - began > options.max_seconds:
             break
-        rows[key] = run(system, each, folder)
+        rows[key] = run(system, each, folder, options.seconds)
         folder.mkdir(exist_ok=True)
         write_whole(folder / "rows.json", kept(rows))
         row = rows[key]

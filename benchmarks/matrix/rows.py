@@ -27,7 +27,7 @@ JOBS_IN_REAL_TIME: Final = 4
 """Cases at a time where most of the time is spent waiting for sessions to end."""
 
 PATIENCE_SECONDS: Final = 900
-"""Real time after which a run is ended, and its row says so."""
+"""Real time after which a run is ended that should have ended before, and its row says so."""
 
 FIXTURE_BYTES: Final = 60_000
 """A longer fixture is not kept: the command makes it again."""
@@ -85,7 +85,7 @@ def run(system: System, shipped: Shipped, folder: Path, longer: int | None = Non
     with tempfile.TemporaryDirectory() as scratch:
         report, fault = _json([
             "-m", "checkvalve.conformance.cli", *command(suite, target, seconds, jobs), "--json",
-            "--fixtures", scratch])
+            "--fixtures", scratch], seconds + PATIENCE_SECONDS)
         if fault or "targets" not in report:
             error = fault or str(report.get("error", report))[:400]
             return Row(error=error, release=_release(suite, target), **about)
@@ -128,13 +128,13 @@ def _release(suite: str, target: str) -> str:
     return f"{said.get('name', '')} {said.get('version', '')}".strip()
 
 
-def _json(arguments: list[str]) -> tuple[dict[str, Any], str]:
+def _json(arguments: list[str], patience: int = PATIENCE_SECONDS) -> tuple[dict[str, Any], str]:
     """What a Python program prints as JSON, and what prevented that."""
     try:
         done = subprocess.run([sys.executable, *arguments], stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+                              capture_output=True, text=True, timeout=patience, check=False)
     except subprocess.TimeoutExpired:
-        return {}, f"no end in {PATIENCE_SECONDS} s"
+        return {}, f"no end in {patience} s"
     try:
         found: dict[str, Any] = json.loads(done.stdout)
     except json.JSONDecodeError:

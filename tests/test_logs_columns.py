@@ -30,6 +30,8 @@ from checkvalve.conformance.logs.rows import counts_of, rows_of
 from checkvalve.conformance.logs.run import Judged, terms_of
 from checkvalve.conformance.logs.run import judge_files as by_events
 from checkvalve.conformance.recorder import Recorder, identity
+from checkvalve.conformance.systems.queue import whole as of_queues
+from checkvalve.conformance.systems.queue.order import FAR, Order
 from checkvalve.conformance.systems.queue.schedule import Items, planned
 from checkvalve.spec.engines.native.running import Runner, Step
 from checkvalve.spec.flow.observed_rate import ObservedRate
@@ -146,6 +148,33 @@ def queue(random: Random, faulty: bool) -> Iterator[Row]:
                 item is None for item in open_.values()):
             del open_[process]
             yield call(process, "take", "end", result="empty")
+
+
+def overlapping(random: Random, callers: int, capacity: int, events: int, late: float = 0
+                ) -> list[Row]:
+    """A queue whose callers are nearly always in a call, which has its effect at any instant of it;
+    now and then (``late``) the last one comes out first."""
+    inside, number, found = list[int](), 0, list[Row]()
+    calls: dict[str, tuple[int | None, bool]] = {}      # the item, and whether it had its effect
+    names = [f"{operation} {each}" for operation in ("put", "take") for each in range(callers)]
+    while len(found) < events:
+        name = random.choice(names)
+        operation = name.partition(" ")[0]
+        item, done = calls.get(name, (None, False))
+        if name not in calls:
+            calls[name] = (number if operation == "put" else None, False)
+            found.append(call(name, operation, "begin", calls[name][0]))
+            number += operation == "put"
+        elif done:
+            found.append(call(name, operation, "end", calls.pop(name)[0]))
+        elif operation == "put" and len(inside) < capacity:
+            assert item is not None
+            inside.append(item)
+            calls[name] = (item, True)
+        elif operation == "take" and inside:
+            place = -1 if random.random() < late else 0
+            calls[name] = (inside.pop(place), True)
+    return found
 
 
 KINDS: Mapping[str, tuple[str, Mapping[str, int], Callable[[Random, bool], Iterator[Row]]]] = {
@@ -523,6 +552,72 @@ def test_a_table_of_runs_is_a_table() -> None:
     assert table.numbers(asked, -1).tolist() == [known.get(number, -1) for number in range(400)]
     assert table.has(asked).tolist() == [number in known for number in range(400)]
     assert dict(zip(*(part.tolist() for part in table.between(0, 400)), strict=True)) == known
+
+
+@pytest.mark.parametrize("callers", [4, 16])
+def test_an_order_is_found_however_many_calls_overlap(
+    callers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A right queue with one hot key is judged in whole columns to its end, and is right."""
+    monkeypatch.setattr(run, "CHUNK", 1_500)
+    monkeypatch.setattr(of_queues, "_MANY", 0)
+    monkeypatch.setattr(of_queues.WholeQueues, "_hands", None)      # no key is judged by itself
+    some = [{"key": "hot", **row} for row in overlapping(Random(1), callers, 8, 5_000)]
+    logs = logs_of("queue")
+    log = Log(written(tmp_path / "log.parquet", some), plain(), list(logs.operations))
+    found = run.judge_files([log], logs, terms_of(plain(), {"capacity": 8}, False, 0))
+    assert found.events == len(some)
+    assert not found.notes.violations
+    assert not found.notes.unknown
+
+
+@pytest.mark.parametrize("callers", [2, 4, 9])
+def test_a_hot_key_with_faults_is_judged_as_event_by_event(
+    callers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the chunks: the same rules, events and histories."""
+    monkeypatch.setattr(of_queues, "_MANY", 0)
+    violated = 0
+    for seed in range(6):
+        monkeypatch.setattr(run, "CHUNK", [1 << 18, 150][seed % 2])
+        some = [{"key": "hot", **row}
+                for row in overlapping(Random(seed), callers, 8, 400, late=0.1)]
+        found, one, other = both(written(tmp_path / "log.parquet", some), "queue")
+        assert found
+        doubted = any("'unknown'" in row for row in other)
+        assert {*one} == {*other} or doubted, seed
+        violated += any("'violated'" in row for row in one)
+    assert violated
+
+
+def test_the_order_that_is_found_explains_the_calls() -> None:
+    """Of random queues: items come in during their puts, and are out during their takes, in that
+    order, and there is room for each."""
+    for seed in range(60):
+        random = Random(seed)
+        callers, capacity = random.randint(1, 9), random.randint(1, 5)
+        puts, takes = dict[int, list[int]](), dict[int, list[int]]()
+        begun: dict[str, int] = {}
+        for at, row in enumerate(overlapping(random, callers, capacity, 200)):
+            ends = row["phase"] == "end"
+            if ends:
+                (puts if row["operation"] == "put" else takes)[row["item"]] = [
+                    begun[row["process"]], at]
+            begun[row["process"]] = at
+        items = sorted((item for item in puts if item in takes), key=puts.__getitem__)
+        # What nobody was told of takes room, too; without it, an order remains.
+        found = Order(*([calls[item][end] for item in items]
+                        for calls, end in ((puts, 0), (puts, 1), (takes, 0), (takes, 1))),
+                      [], capacity, FAR).found()
+        assert sorted(found.order) == list(range(len(items))), seed
+        entered, left = [-1], list[int]()
+        for place, number in enumerate(found.order):
+            put, take = puts[items[number]], takes[items[number]]
+            room = left[place - capacity] if place >= capacity else -1
+            entered.append(max(put[0], entered[-1], room))
+            left.append(max(take[0], entered[-1], *left[-1:]))
+            assert entered[-1] <= put[1], seed
+            assert left[-1] <= take[1], seed
 
 
 def test_the_order_that_is_proposed_is_that_of_the_takes() -> None:

@@ -16,8 +16,11 @@ those of all before it have begun. So the queue holds as little as it can.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+from .order import FAR, Order
 
 if TYPE_CHECKING:
 
@@ -25,7 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Items", "Plan", "after_row", "before_row", "of_row", "planned"]
 
-_FAR: Final = 1 << 60
+_FAR: Final = 4 * FAR
+"""A time after all others."""
 
 
 @dataclass
@@ -70,15 +74,22 @@ def after_row(row: Numbers) -> Numbers:
     return 4 * row + 3
 
 
-def planned(items: Items, starts: Numbers, ends: Numbers, capacity: int, final: bool) -> Plan:
+def planned(items: Items, starts: Numbers, ends: Numbers, capacity: int, final: bool,
+            open_takes: Numbers | None = None) -> Plan:
     """Propose the order and the times of the items of queues whose rows are from ``starts`` up to
-    ``ends``. ``final``: nothing follows, so nothing is open."""
+    ``ends``. ``final``: nothing follows, so nothing is open. ``open_takes`` are rows at which takes
+    begin that have not ended: then the order is searched for (``Order``)."""
     import numpy as np
 
     start, end = starts[items.segment], ends[items.segment]
     deadline = _deadlines(items, end)
     inside = items.rank >= 0
-    by = np.where(inside, 2 * start + 2, 2 * deadline + 3)
+    if open_takes is None:
+        by = np.where(inside, 2 * start + 2, 2 * deadline + 3)
+        stop = np.full(len(starts), FAR)
+    else:
+        by, stop = _searched(items, end, np.split(
+            open_takes, np.searchsorted(open_takes, starts[1:])), capacity, final)
     order = np.lexsort((np.where(inside, items.rank, items.put), by, items.segment))
     start, end, inside = start[order], end[order], inside[order]
     needed = np.minimum(items.told, items.got)[order]
@@ -87,12 +98,12 @@ def planned(items: Items, starts: Numbers, ends: Numbers, capacity: int, final: 
     begun = np.maximum.accumulate(items.take[order])
     never = before_row(end)
     serve = np.where(begun >= end, never, np.maximum(admit, after_row(begun)))
-    horizon = np.full(len(starts), _FAR)
-    if not final and len(order):
+    horizon = np.where(stop < FAR, before_row(stop), _FAR)
+    if open_takes is None and not final and len(order):
         horizon = _horizon(items, order, deadline[order] >= end, admit, serve, end, capacity,
                            len(starts))
     got = items.got[order]
-    serve = np.where(got < end, np.minimum(serve, before_row(got)), never)
+    serve = np.where(got < end, np.minimum(serve, before_row(got)), serve)
     return Plan(order, np.where(late < end, admit, np.where(inside, admit, never)), serve, horizon)
 
 
@@ -104,6 +115,39 @@ def _deadlines(items: Items, end: Numbers) -> Numbers:
     later = np.searchsorted(items.put, np.where(items.told < end, items.told, _FAR))
     found: Numbers = np.minimum(np.minimum(items.got, least[later]), end)
     return found
+
+
+def _searched(items: Items, end: Numbers, open_takes: Sequence[Numbers], capacity: int,
+              final: bool) -> tuple[Numbers, Numbers]:
+    """By item, its place in the order that a search has found, those that are in before all others,
+    and those of which it is not known behind them; and by queue, from which row on it is not. Items
+    of which nobody knows who has them get takes that never end."""
+    import numpy as np
+
+    by = np.where(items.rank >= 0, -1, FAR)
+    stop = np.full(len(open_takes), FAR)
+    left = np.flatnonzero(~items.served)
+    bounds = np.searchsorted(items.segment[left], np.arange(len(open_takes) + 1)).tolist()
+    for queue, first in enumerate(bounds[:-1]):
+        some = left[first:bounds[queue + 1]]
+        put, told, take, got = (np.where(each[some] < end[some], each[some], FAR)
+                                for each in (items.put, items.told, items.take, items.got))
+        rank = items.rank[some]
+        inside = np.flatnonzero(rank >= 0)
+        inside = inside[np.argsort(rank[inside])]
+        since = FAR if final else int(end[some[0]]) if len(some) else 0
+        if final:
+            there = np.flatnonzero((take == FAR) & ((rank >= 0) | (told < FAR)))
+            there = there[np.lexsort((told[there], rank[there], rank[there] < 0))]
+            there = there[:len(open_takes[queue])]
+            take[there] = items.take[some[there]] = open_takes[queue][:len(there)]
+        elif len(open_takes[queue]):
+            since = int(open_takes[queue][0])
+        found = Order(put.tolist(), told.tolist(), take.tolist(), got.tolist(), inside.tolist(),
+                      capacity, since).found()
+        by[some[found.order]] = np.arange(len(found.order))
+        stop[queue] = found.stop
+    return by, stop
 
 
 def _horizon(items: Items, order: Numbers, untaken: Any, admit: Numbers, serve: Numbers,

@@ -52,6 +52,8 @@ def in_groups(*columns: Numbers, are_sorted: bool = False) -> tuple[Numbers, Any
     if len(order):
         begins[1:] = False
         for column in columns:
+            if column.strides == (0,):
+                continue        # it has one value
             here = column[order]
             begins[1:] |= here[1:] != here[:-1]
     return order, begins

@@ -20,7 +20,7 @@ from ..logs.understanding import Calls
 from .recent import Recent
 from .cells import Unfit
 from .rows import Names, Rows
-from .segments import Handed, Segments
+from .segments import Handed, Segments, sorted_by_key
 
 if TYPE_CHECKING:
 
@@ -93,10 +93,11 @@ class WholePoints:
         self._recent = Recent(AROUND)
         self._no_names = np.zeros(1, np.int64)
 
-    def takes(self, rows: Rows, segments: Segments) -> list[Handed]:
-        """Take the next rows of some keys."""
+    def takes(self, rows: Rows) -> list[Handed]:
+        """Take the next rows of the log."""
         import numpy as np
 
+        rows, segments = sorted_by_key(rows)
         for eye in self.eyes:
             eye.grows(len(self.names.keys))
         self.begins(rows, segments)

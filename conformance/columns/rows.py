@@ -310,10 +310,12 @@ def _whole_calls(column: Any) -> Numbers | None:
 
 def _clocks_agree(reading: Reading, time: Numbers) -> None:
     """Raise ``Unfit`` where times need a look at each."""
-    known = time[time != NONE]
+    known = time[:1] if _is_constant(time) else time
+    known = known[known != NONE]
     if len(known):
         least, greatest = int(known.min()), int(known.max())
-        if not clocks_agree(reading, len(time) - len(known), least, greatest):
+        absent = 0 if _is_constant(time) else len(time) - len(known)
+        if not clocks_agree(reading, absent, least, greatest):
             raise Unfit
     elif reading.mapped.order == "time" and len(time):
         raise Unfit
@@ -343,7 +345,7 @@ def _said(reading: Reading, batch: pa.RecordBatch, plan: Mapping[str, str], firs
             if len(values) > 1_000:
                 raise Unfit
             code = code * (len(values) + 1) + indices + 1
-    kinds, at, which = np.unique(code, return_index=True, return_inverse=True)
+    kinds, at, which = _numbered_kinds(code)
     meant = np.empty(len(kinds), np.int64)
     events: list[Event | None] = []
     for number, row in enumerate(at.tolist()):
@@ -354,6 +356,21 @@ def _said(reading: Reading, batch: pa.RecordBatch, plan: Mapping[str, str], firs
         meant[number] = NONE if event is None else names.said(
             (event.operation, event.phase, event.result))
     return which, meant, events
+
+
+def _numbered_kinds(code: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """The values of a column, in their order; where each is first; and the number of each row's."""
+    import numpy as np
+
+    most = int(code.max(initial=0))
+    if most >= len(code):
+        return np.unique(code, return_index=True, return_inverse=True)
+    first = np.full(most + 1, -1)
+    first[code[::-1]] = np.arange(len(code) - 1, -1, -1)
+    kinds = np.flatnonzero(first >= 0)
+    number = np.zeros(most + 1, np.int64)
+    number[kinds] = np.arange(len(kinds))
+    return kinds, first[kinds], number[code]
 
 
 def _encoded(column: Any) -> tuple[Numbers, list[Any]]:

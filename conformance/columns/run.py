@@ -1,6 +1,6 @@
 """A whole run over columns: chunks of a log, its keys judged together, and some of them one by one.
 
-Each chunk is sorted by key, and the system's ``Whole`` judges all its keys at a time. It says
+The system's ``Whole`` sorts each chunk by key, and judges all its keys at a time. It says
 nothing of a log but that it is right: a key at which it finds anything else is handed over to the
 judge of one key, which is brought to where the key is and continues from there, event by event. So
 what is violated, unknown or foreign is said by one judge, whichever way a log is read.
@@ -24,7 +24,7 @@ from ..logs.understanding import Calls
 from .ordered import Batches, in_order
 from .cells import Unfit
 from .rows import Names, Rows, joined, rows_of_batch
-from .segments import Handed, Whole, sorted_by_key
+from .segments import Handed, Whole
 from .text_lines import Numbered, csv_batches, json_batches
 
 __all__ = ["CHUNK", "LEAST", "Counted", "judge_files", "judged_whole"]
@@ -163,8 +163,7 @@ class _Run:
             rows = rows.at(~alone)
         handed = []
         if len(rows):
-            rows, segments = sorted_by_key(rows)
-            handed = self._whole.takes(rows, segments)
+            handed = self._whole.takes(rows)
         self._feeds(parts, handed)
         items = self._names.items
         if items is not None and items.is_full:

@@ -57,8 +57,8 @@ class Handed:
 class Whole(Protocol):
     """Judges the keys of a system together; it only says of keys that they are right."""
 
-    def takes(self, rows: Rows, segments: Segments) -> list[Handed]:
-        """Take the next rows of some keys; the keys that are to be judged one by one."""
+    def takes(self, rows: Rows) -> list[Handed]:
+        """Take the next rows of the log; the keys that are to be judged one by one."""
         ...
 
     def ends(self) -> list[Handed]:

@@ -84,8 +84,8 @@ class WholePermits:
         self._left, self._left_name = nothing(), np.zeros(0, np.int64)
         self._recent = Recent(AROUND)
 
-    def takes(self, rows: Rows, segments: Segments) -> list[Handed]:
-        """Take the next rows of some keys."""
+    def takes(self, rows: Rows) -> list[Handed]:
+        """Take the next rows of the log."""
         import numpy as np
 
         keys = len(self._names.keys)
@@ -93,7 +93,7 @@ class WholePermits:
             self._states = np.concatenate(
                 [self._states, self._runner.initial(2 * keys - len(self._states))])
         mine = np.zeros(keys, bool)
-        mine[segments.keys] = True
+        mine[rows.key] = True
         here = mine[self._left.key]
         old = int(here.sum())
         both = joined([self._left.at(here), rows])

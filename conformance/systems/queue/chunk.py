@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...columns.cells import Numbers
 
 __all__ = ["NONE_THERE", "OK", "OTHER", "STEPS", "Kept", "Meant", "Table", "Work", "both", "by_key",
-           "fresh"]
+           "fresh", "kind_of", "merged"]
 
 MARGIN: Final = 1_024
 """Rows before an odd one that the judge of the key takes again: it looks back so far."""
@@ -75,6 +75,18 @@ def fresh(rows: Rows, seen: Any = None) -> Kept:
                 np.zeros(size, np.int64), np.full(size, -1), np.zeros(size, bool))
 
 
+def merged(left: Kept, rows: Rows) -> tuple[Kept, Segments]:
+    """New rows behind those that were left, sorted by key."""
+    import numpy as np
+
+    order, segments = order_by_key(np.append(left.rows.key, rows.key))
+    found = fresh(joined([left.rows, rows]).at(order))
+    places = np.flatnonzero(order < len(left))
+    for each in fields(Kept)[1:]:
+        getattr(found, each.name)[places] = getattr(left, each.name)[order[places]]
+    return found, segments
+
+
 def both(one: Kept, other: Kept) -> Kept:
     """The rows of one, and then those of the other."""
     import numpy as np
@@ -91,7 +103,7 @@ class Meant:
 
     numbered: bool
     ended: Runs
-    said: Numbers
+    said: tuple[Any, Any, Any]
 
 
 class Table:
@@ -106,10 +118,8 @@ class Table:
         self.rows, self.kept = kept.rows, kept
         self.segments = segments
         self.segment = np.repeat(np.arange(len(segments.keys)), segments.sizes)
-        meanings = meant.said[self.rows.said]
-        self.puts, self.begins, self.result = (meanings[:, column] for column in range(3))
-        self.mate, odd = paired(self.rows, self.segment, self.puts, self.begins.astype(bool),
-                                meant.numbered)
+        self.puts, self.begins, self.result = (column[self.rows.said] for column in meant.said)
+        self.mate, odd = paired(self.rows, self.segment, self.puts, self.begins, meant.numbered)
         self.what = self.rows.key * ITEM_MAX + self.rows.item
         self._joins(meant, odd)
         self.odd = first_of_each(odd, segments.starts, segments.ends)
@@ -121,7 +131,7 @@ class Table:
         """Find the take of each item; rows that no plain queue has are marked as odd."""
         import numpy as np
 
-        begins, puts = self.begins == 1, self.puts == 1
+        begins, puts = self.begins, self.puts
         odd |= self.result == OTHER
         named = np.flatnonzero(begins & puts)
         odd[named[self.rows.item[named] == NONE]] = True
@@ -143,12 +153,19 @@ class Table:
         odd[takes[self.got[put] != takes]] = True
         self.put_of[takes] = put
 
+    def kinds(self) -> Numbers:
+        """The kind of each row (``kind_of``)."""
+        import numpy as np
+
+        found: Numbers = kind_of(self.puts, self.begins, self.result).astype(np.int64)
+        return found
+
     def open_takes(self) -> Numbers:
         """The rows at which takes begin that do not end before the end of their queue."""
         import numpy as np
 
         end = self.end[self.segment]
-        return np.flatnonzero((self.begins == 1) & (self.puts == 0)
+        return np.flatnonzero(self.begins & ~self.puts
                               & (np.where(self.mate < 0, end, self.mate) >= end)
                               & (np.arange(len(end)) < end))
 
@@ -157,8 +174,8 @@ class Table:
         import numpy as np
 
         found = np.zeros(len(self.segments.keys), np.int64)
-        change = np.where(self.begins == 1, 1, -1)
-        for kind in (0, 1):
+        change = np.where(self.begins, 1, -1)
+        for kind in (False, True):
             some = np.cumsum(np.where(self.puts == kind, change, 0))
             before = np.append(0, some)[self.segments.starts]
             found = np.maximum(found, np.maximum.reduceat(some, self.segments.starts) - before)
@@ -170,7 +187,7 @@ class Table:
 
         end = self.end[self.segment]
         rows = np.arange(len(self.rows))
-        named = np.flatnonzero((self.begins == 1) & (self.puts == 1) & (rows < end))
+        named = np.flatnonzero(self.begins & self.puts & (rows < end))
         end = end[named]
 
         def known(row: Numbers) -> Numbers:
@@ -183,6 +200,22 @@ class Table:
 
 
 OK, NONE_THERE, OTHER = range(3)
+
+
+def kind_of(puts: Any, begins: Any, result: Any) -> Any:
+    """A number for what a row is: of a put, a beginning, and its result."""
+    return 6 * puts + 3 * begins + result
+
+
+def _step_of() -> Numbers:
+    """By kind of row, its step, unless it is the last one of its item."""
+    import numpy as np
+
+    found = np.full(12, _GOT)
+    found[kind_of(True, True, OK)], found[kind_of(True, False, OK)] = _PUT, _TOLD
+    found[kind_of(False, True, OK)] = _TAKE
+    found[kind_of(False, False, NONE_THERE)] = _GOT_NONE
+    return found
 
 
 class Work:
@@ -208,27 +241,30 @@ class Work:
         horizon = plan.horizon[table.segment]
         self.fed = (rows < table.end[table.segment]) & (of_row(rows) < horizon)
         visible = np.flatnonzero(self.fed & ~table.kept.fed)
-        steps, first, second = self._visible(visible)
-        times, ties, hidden = [of_row(visible)], [np.zeros(len(visible), np.int64)], [
-            (steps, first, second)]
-        for time, tie, step, thing in self._hidden():
-            times.append(time)
-            ties.append(tie)
-            hidden.append((np.full(len(time), step), thing, thing))
-        time, tie = np.concatenate(times), np.concatenate(ties)
-        order = np.argsort(time << 22 | tie, kind="stable")
-        all_steps, all_first, all_second = (
-            np.ascontiguousarray(np.concatenate(column)[order])
-            for column in zip(*hidden, strict=True))
-        time = time[order]
+        hidden = [np.concatenate(column) for column in zip(*self._hidden(), strict=True)]
+        order = np.argsort(hidden[0] << 22 | hidden[1], kind="stable")
+        time, _, steps, things = (column[order] for column in hidden)
+        # Each hidden step stands behind the visible ones of the rows before its time.
+        before = np.append(0, np.cumsum(self.fed & ~table.kept.fed))
+        places = np.arange(len(time)) + before[time + 1 >> 2]
+        is_visible = np.ones(len(visible) + len(time), bool)
+        is_visible[places] = False
+        columns = []
+        for seen, not_seen in zip(self._visible(visible), (steps, things, things), strict=True):
+            column = np.empty(len(is_visible), np.int64)
+            column[places], column[is_visible] = not_seen, seen
+            columns.append(column)
         segments = table.segments
-        starts = np.searchsorted(time, before_row(segments.starts))
-        ends = np.append(starts[1:], len(time))
+        starts = before[segments.starts] + np.searchsorted(time, before_row(segments.starts))
+        ends = np.append(starts[1:], len(is_visible))
         self._names = table.kept.name.copy()
-        stopped = runner.run(states, np.ascontiguousarray(segments.keys), starts, ends, all_steps,
-                             all_first, all_second, self._names)
-        at = np.append(time, 0)[stopped]
-        self.refused = np.where(stopped >= 0, at >> 2, -1)
+        stopped = runner.run(states, np.ascontiguousarray(segments.keys), starts, ends,
+                             columns[0], columns[1], columns[2], self._names)
+        self.refused = np.full(len(stopped), -1)
+        for at in np.flatnonzero(stopped >= 0).tolist():
+            step = int(stopped[at])
+            passed = int(np.searchsorted(places, step))
+            self.refused[at] = visible[step - passed] if is_visible[step] else time[passed] >> 2
 
     def _visible(self, rows: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """The steps of rows: the kind, and the things, which are known by the rows at which they
@@ -236,21 +272,14 @@ class Work:
         import numpy as np
 
         table = self._table
-        puts, begins = table.puts[rows] == 1, table.begins[rows] == 1
-        mate, put = table.mate[rows], table.put_of[rows]
-        got = table.got[np.maximum(mate, 0)]
-        last_told = (got >= 0) & (got < rows)
-        told = table.mate[np.maximum(put, 0)]
-        last_got = (told >= 0) & (told < rows)
-        steps = np.where(
-            puts, np.where(begins, _PUT, np.where(last_told, _TOLD_LAST, _TOLD)),
-            np.where(begins, _TAKE, np.where(
-                table.result[rows] == NONE_THERE, _GOT_NONE,
-                np.where(last_got, _GOT_LAST, _GOT))))
-        return steps, np.where(begins, rows, mate), np.where(put >= 0, put, rows)
+        steps = _step_of()[table.kinds()]
+        told, got = table.mate[self.named], table.got[self.named]
+        steps[np.maximum(told, got)[(told >= 0) & (got >= 0)]] += 1     # the last one of its item
+        first = np.where(table.begins, np.arange(len(steps)), table.mate)
+        return steps[rows], first[rows], table.put_of[rows]
 
-    def _hidden(self) -> Sequence[tuple[Numbers, Numbers, int, Numbers]]:
-        """The hidden steps before the horizon: times, ties, the step, and the things."""
+    def _hidden(self) -> Sequence[tuple[Numbers, Numbers, Numbers, Numbers]]:
+        """The hidden steps before the horizon: times, ties, the steps, and the things."""
         import numpy as np
 
         plan, items = self.plan, self.items
@@ -261,10 +290,11 @@ class Work:
         self.leaves = ~items.served[order] & (plan.serve < limit)
         taker = items.take[order]
         found = [(plan.admit[self.enters], place[self.enters], _ADMIT,
-                  self.named[order][self.enters]),
+                  self.named[order[self.enters]]),
                  (plan.serve[self.leaves], place[self.leaves] + 1, _SERVE, taker[self.leaves])]
         empty = self._empty(order, place, limit)
-        return found if empty is None else [*found, empty]
+        return [(time, tie, np.full(len(time), step), things) for time, tie, step, things in (
+            found if empty is None else [*found, empty])]
 
     def _empty(self, order: Numbers, place: Numbers, limit: Numbers
                ) -> tuple[Numbers, Numbers, int, Numbers] | None:
@@ -272,7 +302,7 @@ class Work:
         import numpy as np
 
         table, items, plan = self._table, self.items, self.plan
-        rows = np.flatnonzero(self.fed & ~table.kept.fed & (table.begins == 0)
+        rows = np.flatnonzero(self.fed & ~table.kept.fed & ~table.begins
                               & (table.result == NONE_THERE))
         if not len(rows):
             return None
@@ -312,7 +342,7 @@ class Work:
         over = (got >= 0) & fed[got] & (told >= 0) & fed[told]
         before = over & table.kept.seen[got] & table.kept.seen[told]
         calls = np.stack([self.named, told, got, table.mate[got]])[:, over]
-        empty = np.flatnonzero(self.fed & (table.begins == 0) & (table.result == NONE_THERE))
+        empty = np.flatnonzero(self.fed & ~table.begins & (table.result == NONE_THERE))
         vain = np.stack([table.mate[empty], empty])
         gone = np.zeros(size, bool)
         gone[calls] = gone[vain] = True

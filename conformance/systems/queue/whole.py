@@ -22,13 +22,16 @@ from ...logs.kinds import KeyJudge, Terms
 from ...logs.memory import Ended
 from ...logs.notes import AROUND, Notes
 from ...logs.understanding import Calls
+from ...columns.calls import first_of_each
 from ...columns.recent import Recent
 from ...columns.cells import Unfit
 from ...columns.rows import ITEM_MAX, Names, Rows, nothing
 from ...columns.runs import Runs
 from ...columns.segments import Handed, Resumable, Segments, sorted_by_key
 from .calls import PUT, TAKE, TAKEN
-from .chunk import NONE_THERE, OK, OTHER, STEPS, Kept, Meant, Table, Work, both, by_key, fresh
+from .chunk import (
+    NONE_THERE, OK, OTHER, STEPS, Kept, Meant, Table, Work, both, by_key, fresh, kind_of, merged,
+)
 
 if TYPE_CHECKING:
 
@@ -74,11 +77,11 @@ class _Machines:
             self.states = np.concatenate([self.states, self.runner.initial(more)])
             self.hard = np.append(self.hard, np.zeros(more, bool))
 
-    def with_left(self, rows: Rows, mine: Any) -> Kept:
-        """Some rows behind those that were left of their keys: ``mine``, by key."""
+    def with_left(self, rows: Rows, mine: Any) -> tuple[Kept, Segments]:
+        """Some rows behind those that were left of their keys (``mine``, by key), sorted."""
         here = mine[self.left.rows.key]
-        found, self.left = both(self.left.at(here), fresh(rows)), self.left.at(~here)
-        return found
+        left, self.left = self.left.at(here), self.left.at(~here)
+        return merged(left, rows)
 
     def works(self, meant: Meant, kept: Kept, segments: Segments, final: bool = False,
               searches: bool = True, cut: Numbers | None = None) -> tuple[Table, Work]:
@@ -100,13 +103,13 @@ class WholeQueues:
         self._all = [_Machines(self._capacity, _CALLERS)]
         self._of = np.zeros(1, np.int64)    # by key, which of them are its
         self._recent = Recent(AROUND)
-        self._meant = Meant(names.numbered, Runs(), np.zeros((0, 3), np.int64))
+        self._meant = Meant(names.numbered, Runs(), (np.zeros(0, bool),) * 3)
         self._known = _Known(names)
         self._ended = ended
         ended.elsewhere = self._known
 
-    def takes(self, rows: Rows, segments: Segments) -> list[Handed]:
-        """Take the next rows of some keys."""
+    def takes(self, rows: Rows) -> list[Handed]:
+        """Take the next rows of the log."""
         import numpy as np
 
         keys = len(self._names.keys)
@@ -119,11 +122,11 @@ class WholeQueues:
         self._learns()
         handed: list[Handed] = []
         for number, machines in enumerate(list(self._all)):
-            mine = np.zeros(keys, bool)
-            mine[segments.keys] = self._of[segments.keys] == number
-            some = rows if mine[segments.keys].all() else rows.at(mine[rows.key])
+            some = rows if len(self._all) == 1 else rows.at(self._of[rows.key] == number)
             if len(some):
-                handed += self._judges(machines, machines.with_left(some, mine), False)
+                mine = np.zeros(keys, bool)
+                mine[some.key] = True
+                handed += self._judges(machines, *machines.with_left(some, mine), False)
         return handed
 
     def ends(self) -> list[Handed]:
@@ -132,7 +135,7 @@ class WholeQueues:
         for machines in self._all:      # some may be added here
             left, machines.left = machines.left, fresh(nothing())
             if len(left):
-                handed += self._judges(machines, left, True)
+                handed += self._judges(machines, *by_key(left), True)
         return handed
 
     def items(self) -> Numbers:
@@ -159,19 +162,22 @@ class WholeQueues:
             ended = (OK if plain and (begins or result == "ok") else
                      NONE_THERE if plain and result == "empty" and not is_put else OTHER)
             known.append((is_put, begins, ended))
-        self._meant.said = np.array(known, np.int64).reshape(-1, 3)
+        columns = np.array(known, np.int8).reshape(-1, 3).T
+        self._meant.said = (columns[0] == 1, columns[1] == 1, columns[2].copy())
 
     # --- one chunk -------------------------------------------------------------------------
 
-    def _judges(self, machines: _Machines, kept: Kept, final: bool) -> list[Handed]:
+    def _judges(self, machines: _Machines, kept: Kept, segments: Segments, final: bool
+                ) -> list[Handed]:
         """Judge the rows that can be judged now, in the order that is proposed; where it is
         refused, in one that is searched for, from now on."""
-        hard = kept.at(machines.hard[kept.rows.key])
-        if len(hard):
-            kept = kept.at(~machines.hard[kept.rows.key])
+        hard = kept.at(slice(0, 0))
+        if machines.hard[segments.keys].any():
+            is_hard = machines.hard[kept.rows.key]
+            hard = kept.at(is_hard)
+            kept, segments = by_key(kept.at(~is_hard))
         handed: list[Handed] = []
         if len(kept):
-            kept, segments = by_key(kept)
             saved = machines.states[segments.keys]
             table, work = machines.works(self._meant, kept, segments, final, searches=False)
             refused = work.refused >= 0
@@ -252,11 +258,12 @@ class WholeQueues:
                   for each in np.flatnonzero(bad).tolist()}
         befores = {each: self._recent.of(int(segments.keys[each]), table.rows.at(place).at(
             new[place])) for each, place in places.items()}
-        if new.any():
-            fed = table.rows.at(new)
-            starts = np.flatnonzero(np.diff(fed.key, prepend=-1))
-            self._recent.takes(fed, Segments(fed.key[starts], starts,
-                                             np.append(starts[1:], len(fed))))
+        sizes = np.add.reduceat(new, segments.starts, dtype=np.int64)
+        some = np.flatnonzero(sizes)
+        if len(some):       # those of a key are behind each other
+            starts = first_of_each(new, segments.starts, segments.ends)[some]
+            self._recent.takes(table.rows, Segments(segments.keys[some], starts,
+                                                    starts + sizes[some]))
         machines.left = both(machines.left, open_.at(stays & ~bad[table.segment]))
         return [self._hands(int(segments.keys[each]),
                             open_.at(places[each]).at(stays[places[each]]), before)
@@ -266,8 +273,7 @@ class WholeQueues:
         """Count the steps that some rows are, as the judge of a key counts them."""
         import numpy as np
 
-        kind = (table.puts * 2 + table.begins) * 3 + table.result
-        found = np.bincount(kind[which], minlength=12)
+        found = np.bincount(table.kinds()[which], minlength=12)
         steps = self._notes.steps
 
         def add(number: int, *actions: tuple[Any, str]) -> None:
@@ -275,12 +281,12 @@ class WholeQueues:
                 for machine, action in actions:
                     steps[machine, action] += times * int(found[number])
 
-        add((2 + 1) * 3 + OK, (BoundedQueue, PUT.waits))
-        add(2 * 3 + OK, (BoundedQueue, PUT.woken), (ConservingQueue, PUT.woken))
-        add(1 * 3 + OK, (BoundedQueue, TAKE.waits))
-        add(OK, (BoundedQueue, TAKE.woken), (ConservingQueue, TAKEN))
-        add(NONE_THERE, (BoundedQueue, TAKE.in_vain), (BoundedQueue, TAKE.cancelled),
-            (ConservingQueue, TAKE.in_vain))
+        add(kind_of(True, True, OK), (BoundedQueue, PUT.waits))
+        add(kind_of(True, False, OK), (BoundedQueue, PUT.woken), (ConservingQueue, PUT.woken))
+        add(kind_of(False, True, OK), (BoundedQueue, TAKE.waits))
+        add(kind_of(False, False, OK), (BoundedQueue, TAKE.woken), (ConservingQueue, TAKEN))
+        add(kind_of(False, False, NONE_THERE), (BoundedQueue, TAKE.in_vain),
+            (BoundedQueue, TAKE.cancelled), (ConservingQueue, TAKE.in_vain))
 
     def _hands(self, key: int, open_: Kept, before: Rows) -> Handed:
         """Hand a key over: its judge takes what was open again, and continues with the rest."""

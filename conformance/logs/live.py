@@ -55,7 +55,7 @@ class Live:
     """One machine in one state. ``self.machine`` is the instance, whose variables may be looked at;
     ``taken`` counts the steps so far."""
 
-    __slots__ = ("_bound", "_functions", "machine", "taken")
+    __slots__ = ("_bound", "_first", "_functions", "machine", "taken")
 
     def __init__(self, machine: type[Machine], **constants: int) -> None:
         self._bound = bound(machine, **constants)
@@ -63,8 +63,8 @@ class Live:
         self._functions = _functions(known)
         self.machine: Any = object.__new__(machine)
         self.machine.__dict__.update(self._bound.constants)
-        layout = self._bound.interpreter.layout
-        layout.load(self.machine, _initial(known, tuple(constants.items())))
+        self._first = _initial(known, tuple(constants.items()))
+        self._bound.interpreter.layout.load(self.machine, self._first)
         self.taken = 0
 
     def takes(self, name: str, **args: int) -> Failure | None:
@@ -82,7 +82,7 @@ class Live:
         blank: Any = object.__new__(known)
         blank.__dict__.update(self._bound.constants)
         layout = self._bound.interpreter.layout
-        layout.load(blank, layout.initial())
+        layout.load(blank, self._first)
         return {name: getattr(blank, name) for name in layout.names}
 
     def saved(self) -> dict[str, Any]:

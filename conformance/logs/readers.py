@@ -93,7 +93,8 @@ def _parquet(path: Path, size: int) -> Batches:
     with _arrow_errors(path):
         texts = [field.name for field in parquet.read_schema(path)
                  if arrow.types.is_string(field.type)] if size > _AT_ONCE else []
-        yield from parquet.ParquetFile(path, read_dictionary=texts).iter_batches(
+        # Buffered ahead, what was read of a file stays in memory to its end.
+        yield from parquet.ParquetFile(path, read_dictionary=texts, pre_buffer=False).iter_batches(
             size, use_threads=False)
 
 

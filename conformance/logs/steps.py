@@ -108,7 +108,7 @@ class StepJudge:
         if self.terms.tolerance:
             self.unsure("clocks that may differ do not show in which order it took its events",
                         event)
-        elif not self.may_overlap and any(
+        elif self._open and not self.may_overlap and any(
                 process != event.process for process in self._open):
             self.unsure("calls overlap, and the log does not show in which order they were taken",
                         event)
@@ -116,7 +116,7 @@ class StepJudge:
             self._open[event.process] = self._open.get(event.process, 0) + 1
             self.begins(event)
         else:
-            if event.phase == "end" and self._open.get(event.process):
+            if self._open and event.phase == "end" and self._open.get(event.process):
                 self._open[event.process] -= 1
                 if not self._open[event.process]:
                     del self._open[event.process]

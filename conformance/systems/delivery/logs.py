@@ -59,6 +59,8 @@ _ACTIONS: Final = {
     ("tick", "ok"): _SAYS.answer("advance", True),
     ("restart", "ok"): _SAYS.answer("restart", True),
 }
+_PARAMETERS: Final = {name: tuple(each for each, _ in action.over)
+                      for name, action in ObservedBroker.actions_declared.items()}
 _ANOTHER: Final = {"receive": _SAYS.otherwise("receive", ANY),
                    "dead": _SAYS.otherwise("dead", ANY)}
 
@@ -72,10 +74,12 @@ class DeliveryJudge(StepJudge):
 
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
         super().__init__(key, terms, notes, common)
+        self._may_be_loose = False      # a restart was seen
         self._law = Law(min(terms.settings["law"], len(Law) - 1))
         self._numbers: dict[Hashable, int] = {}
         self._next = len(_GONE)
-        self._ended = {at: Ended(terms.remember) for at in _GONE}
+        self._blank: Mapping[str, Any] = {}
+        self._ended = {at: Ended(terms.remember) for at in _GONE.values()}
         self._consumers: dict[str, int] = {}
         self.now.tries = terms.settings.get("tries", 0)
         for where, at in _GONE.items():
@@ -99,12 +103,12 @@ class DeliveryJudge(StepJudge):
     def _args(self, event: Event, action: str) -> tuple[str, dict[str, int]] | None:
         """The action with its arguments; None if it is not judged, or is no event of a broker."""
         do, args = event.operation, dict[str, int]()
-        for name, _ in ObservedBroker.actions_declared[action].over:
+        for name in _PARAMETERS[action]:
             if name == "message":
                 message = self._message(event)
                 if message is None and do in _ANOTHER and self.terms.from_start:
                     return self._args(event, _ANOTHER[do])
-                if message is None or (do == "count" and message in _GONE.values()):
+                if message is None or (message < len(_GONE) and do == "count"):
                     return None
                 args[name] = message
             elif name == "consumer":
@@ -124,7 +128,7 @@ class DeliveryJudge(StepJudge):
         return action, args
 
     def _steps(self, event: Event, action: str, args: dict[str, int]) -> None:
-        loose = self.now.where.count(Where.LOOSE)
+        loose = self._may_be_loose and self.now.where.count(Where.LOOSE)
         if (loose and event.operation == "publish"
                 and self._law in (Law.DROP_HEAD, Law.DROP_TAIL)
                 and self.now.ready() + loose >= self.now.K):
@@ -142,6 +146,8 @@ class DeliveryJudge(StepJudge):
             self.refused(event, failure)
         elif event.operation == "disconnect":
             del self._consumers[event.process]
+        elif event.operation == "restart":
+            self._may_be_loose = True
 
     def _again(self, failure: Failure, action: str, args: dict[str, int]) -> Failure | None:
         """Try once more when what is loose has come back."""
@@ -159,7 +165,7 @@ class DeliveryJudge(StepJudge):
         is_new = event.operation == "publish"
         at = self._numbers.get(item)
         if at is None:
-            at = next((_GONE[where] for where, ended in self._ended.items()
+            at = next((gone for gone, ended in self._ended.items()
                        if ended.has(self.key, item)), None)
         if is_new and at is not None:
             self.unsure(f"{item!r} is published twice, so it is no identity", event)
@@ -179,14 +185,14 @@ class DeliveryJudge(StepJudge):
         names: dict[Hashable, int] = {}
         for name, at in self._numbers.items():
             if now.where[at] in _GONE:
-                self._ended[now.where[at]].add(self.key, name)
+                self._ended[_GONE[now.where[at]]].add(self.key, name)
             else:
                 names[name] = len(kept)
                 kept.append(at)
         size = max(now.R, 2 * len(kept))
         if size > PLACES_MAX:
             return False
-        blank = self.live.initial()
+        blank = self._blank = self._blank or self.live.initial()
         for each in ("where", "holder", "left", "times", "survived"):
             old, new = getattr(now, each), [blank[each][-1]] * size
             new[:len(kept)] = [old[at] for at in kept]
@@ -195,14 +201,14 @@ class DeliveryJudge(StepJudge):
         return True
 
     def _consumer(self, event: Event) -> int | None:
-        known = self._consumers
-        if event.process not in known:
-            free = set(range(_CONSUMERS)) - set(known.values())
+        at = self._consumers.get(event.process)
+        if at is None:
+            free = set(range(_CONSUMERS)) - set(self._consumers.values())
             if not free:
                 self.unsure(f"there are more than {_CONSUMERS} consumers at a time", event)
                 return None
-            known[event.process] = min(free)
-        return known[event.process]
+            at = self._consumers[event.process] = min(free)
+        return at
 
 
 _OF_MESSAGE: Final = ("item",)

@@ -8,6 +8,7 @@ come from a seed. Violations are planted at keys of their own, and which they ar
 from __future__ import annotations
 
 import json
+from bisect import insort
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -31,7 +32,7 @@ class Row(NamedTuple):
 @dataclass(frozen=True)
 class Kind:
     """A log of one observer. ``of_key`` makes the rows of a key, broken or not, with about so many
-    calls; ``hot`` those of the hot key."""
+    calls; ``hot`` those of the hot key. ``by_event``: it is not judged in whole columns."""
 
     name: str
     suite: str
@@ -39,6 +40,7 @@ class Kind:
     rule: str
     of_key: Callable[[Random, int, bool], Iterator[Row]]
     hot: Callable[[Random, int, bool], Iterator[Row]]
+    by_event: bool = False
 
 
 class Planted(NamedTuple):
@@ -113,6 +115,96 @@ def _saturated(random: Random, calls: int, broken: bool) -> Iterator[Row]:
             yield Row(process, "take", "end", late.pop() if late and wait < 0 else inside.pop(0))
 
 
+def _crowded(random: Random, calls: int, broken: bool) -> Iterator[Row]:
+    """A queue with 16 callers of each kind, nearly always in a call, which has its effect at any
+    instant of it. Broken: at last two items come out in the wrong order."""
+    inside, put = list[int](), 0
+    calling: dict[int, list[int | None]] = {}       # the item, and whether it had its effect
+    callers = [*range(16), *range(1000, 1016)]
+    while put < calls // 2 or any(process < 1000 for process in calling) or inside:
+        process = random.choice(callers)
+        takes, call = process >= 1000, calling.get(process)
+        if call is None:
+            if takes or put < calls // 2:
+                calling[process] = [None if takes else put, 0]
+                yield Row(process, "take" if takes else "put", "begin", calling[process][0])
+                put += not takes
+        elif call[1]:
+            del calling[process]
+            yield Row(process, "take" if takes else "put", "end", call[0])
+        elif takes and inside:
+            calling[process] = [inside.pop(0), 1]
+        elif not takes and len(inside) < CAPACITY:
+            inside.append(call[0] or 0)
+            call[1] = 1
+    for process, call in calling.items():       # takes that wait, or have one and do not know it
+        if not call[1]:
+            put += 1
+            yield Row(0, "put", "begin", put)
+            yield Row(0, "put", "end", put)
+        yield Row(process, "take", "end", call[0] if call[1] else put)
+    for item in (put + 1, put + 2) if broken else ():
+        yield Row(1, "put", "begin", item)
+        yield Row(1, "put", "end", item)
+    for item in (put + 2, put + 1) if broken else ():
+        yield Row(1001, "take", "begin")
+        yield Row(1001, "take", "end", item)
+
+
+def _broker(random: Random, calls: int, broken: bool) -> Iterator[Row]:
+    """A broker with at most three messages in flight, each with a consumer of its own; some come
+    back. Broken: at last one is given that was acknowledged."""
+    ready, held, published, over = list[int](), list[tuple[int, int]](), 0, -1
+    for _ in range(calls):
+        drawn = random.random()
+        if len(ready) < 6 and (drawn < 0.4 or not (ready or held)):
+            yield Row(0, "publish", item=published)
+            ready.append(published)
+            published += 1
+        elif ready and len(held) < 3:
+            consumer = min({1001, 1002, 1003} - {each for _, each in held})
+            held.append((ready.pop(0), consumer))
+            yield Row(consumer, "receive", item=held[-1][0])
+        elif held:
+            message, consumer = held.pop(random.randrange(len(held)))
+            if random.random() < 0.05:
+                insort(ready, message)
+                yield Row(consumer, "requeue", item=message)
+            else:
+                over = message
+                yield Row(consumer, "ack", item=message)
+    if broken and over >= 0:
+        yield Row(1001, "receive", item=over)
+
+
+def _acker(random: Random, calls: int, broken: bool) -> Iterator[Row]:
+    """An acker with up to six roots, some of which fail; a tick now and then. Broken: at last a
+    root is answered that was answered before."""
+    values, roots, over = dict[int, int](), 0, -1
+    for number in range(calls):
+        if number % 40 == 39:
+            yield Row(0, "tick")
+        edge, root = random.randrange(1, 1 << 40), min(values, default=-1)
+        if root < 0 or (len(values) < 6 and random.random() < 0.4):
+            yield Row(1, "init", item=roots, value=edge)
+            values[roots] = edge
+            roots += 1
+        elif random.random() < 0.03:
+            yield Row(2, "fail", item=root)
+            yield Row(1, "tells_fail", item=root)
+            del values[root]
+        elif random.random() < 0.5 and edge != values[root]:
+            yield Row(2, "ack", item=root, value=edge)
+            values[root] ^= edge
+        else:
+            yield Row(2, "ack", item=root, value=values.pop(root))
+            yield Row(1, "tells_ack", item=root)
+            over = root
+    if broken and over >= 0:
+        yield Row(2, "ack", item=over, value=5)
+        yield Row(1, "tells_ack", item=over)
+
+
 def _lane(random: Random, calls: int, broken: bool) -> Iterator[Row]:
     sent = got = 0
     while got < calls // 2:
@@ -166,11 +258,15 @@ def _permits(random: Random, calls: int, broken: bool) -> Iterator[Row]:
 KINDS: Final = (
     Kind("queue, 4+4 callers", "queue", {"capacity": CAPACITY}, "QUEUE-3",
          lambda random, calls, broken: _queue(random, calls, broken, callers=4), _saturated),
+    Kind("queue, 16+16 callers", "queue", {"capacity": CAPACITY}, "QUEUE-3",
+         lambda random, calls, broken: _queue(random, calls, broken, callers=4), _crowded),
     Kind("conservation", "queue", {}, "QUEUE-6", lambda random, calls, broken: _doubled(
         random, calls, broken), lambda random, calls, broken: _doubled(random, calls, broken)),
     Kind("lane", "storm.topology", {}, "STORM-C1", _lane, _lane),
     Kind("rate", "rate", {"rate": 4, "depth": 10}, "FLOW-80", _rate, _rate),
     Kind("permits", "awaits.permits", {"permits": 4}, "PERMIT-1", _permits, _permits),
+    Kind("delivery", "delivery", {"law": 3}, "DELIV-6", _broker, _broker, by_event=True),
+    Kind("acker", "storm.acker", {"buckets": 4}, "STORM-A23", _acker, _acker, by_event=True),
 )
 
 

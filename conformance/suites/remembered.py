@@ -238,9 +238,12 @@ def newest(variable: str) -> Picks:
     return lambda talk, request: getattr(talk, variable)[::-1]
 
 
-def numbers_below(variable: str) -> Picks:
-    """The numbers from 0 that are less than a tally."""
-    return lambda talk, request: range(getattr(talk, variable))
+def numbers_below(variable: str, first: str = "") -> Picks:
+    """The numbers of those that a tally has counted: from 0, or from the setting ``first`` on."""
+    def picks(talk: Any, request: Fields) -> range:
+        start = talk.settings[first] if first else 0
+        return range(start, start + getattr(talk, variable))
+    return picks
 
 
 def in_state(variable: str, *names: str) -> Picks:
@@ -266,11 +269,13 @@ def next_number(variable: str) -> Picks:
     return lambda talk, request: [len(getattr(talk, variable))]
 
 
-def next_few(variable: str, constant: str, few: int = 3) -> Picks:
-    """The next numbers of a tally, one of them, two, and so on, as far as the constant goes."""
+def next_few(variable: str, constant: str, few: int = 3, first: str = "") -> Picks:
+    """The next numbers of a tally, one of them, two, and so on, as far as the constant goes. They
+    are counted from 0, or from the setting ``first`` on."""
     def picks(talk: Any, request: Fields) -> list[list[int] | None]:
-        first = getattr(talk, variable)
-        return [[*range(first, first + count)] if first + count <= talk.constants[constant]
+        counted = getattr(talk, variable)
+        start = counted + (talk.settings[first] if first else 0)
+        return [[*range(start, start + count)] if counted + count <= talk.constants[constant]
                 else None for count in range(1, few + 1)]
     return picks
 

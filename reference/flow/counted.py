@@ -1,7 +1,7 @@
 """A link for networks that lose, duplicate and reorder messages: credit is a limit.
 
-Elements are numbered by the sender: 0, 1, … The receiver says how many it has accepted, and below
-which number the sender may send. Of either a greater number says all that a smaller one does, so
+Elements are numbered by the sender: 0, 1, …, or from another ``first`` number on. The receiver says
+below which number it has accepted all, and below which one the sender may send. Of either a greater number says all that a smaller one does, so
 a message that comes late or twice does no harm, and a lost one is made good by the next one.
 
 Both ends repeat themselves when a driver's timer runs out: the sender the oldest element that it
@@ -44,12 +44,13 @@ class CountedSender(Generic[E]):
     It keeps what the receiver may not have: never more than ``capacity`` elements.
     """
 
-    def __init__(self, capacity: int) -> None:
+    def __init__(self, capacity: int, *, first: int = 0) -> None:
         check_number("a capacity", capacity, 1)
+        check_number("the first number", first, 0)
         self.capacity: Final = capacity
-        self._limit = capacity
-        self._sent = 0
-        self._acked = 0
+        self._limit = first + capacity
+        self._sent = first
+        self._acked = first
         self._kept: deque[E] = deque()      # of the elements from acked to sent
         self._waiting: deque[E] = deque()
 
@@ -77,11 +78,12 @@ class CountedSender(Generic[E]):
         return self._send()
 
     def ack(self, number: int) -> None:
-        """The receiver has all elements below a number. Raises ``LinkMisuse`` for a number of
-        elements that were not sent."""
-        check_number("a number of elements", number, 0)
+        """The receiver has all elements below a number. Raises ``LinkMisuse`` if some of these
+        were not sent."""
+        check_number("the number of an acknowledgement", number, 0)
         if number > self._sent:
-            raise LinkMisuse(f"{number} elements are acknowledged, and {self._sent} were sent")
+            raise LinkMisuse(f"the elements below {number} are acknowledged, and those below "
+                             f"{self._sent} were sent")
         self._let_go(number)
 
     def repeat(self) -> list[Numbered[E]]:
@@ -114,13 +116,15 @@ class CountedSender(Generic[E]):
 class CountedReceiver(Generic[E]):
     """The end that processes elements: ``capacity`` slots; a limit for each ``batch`` of them."""
 
-    def __init__(self, capacity: int, batch: int = 1) -> None:
+    def __init__(self, capacity: int, batch: int = 1, *, first: int = 0) -> None:
         check_batch(capacity, batch)
+        check_number("the first number", first, 0)
         self.capacity: Final = capacity
         self.batch: Final = batch
         self._buffer: deque[E] = deque()
-        self._accepted = 0
-        self._limit = capacity
+        self._first: Final = first
+        self._accepted = first      # all below this number
+        self._limit = first + capacity
 
     def __len__(self) -> int:
         return len(self._buffer)
@@ -128,7 +132,7 @@ class CountedReceiver(Generic[E]):
     @property
     def accepted(self) -> int:
         """Number of elements that it has accepted so far."""
-        return self._accepted
+        return self._accepted - self._first
 
     def arrive(self, number: int, element: E) -> int | None:
         """An element has come, perhaps not for the first time; the number to acknowledge.

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from ...ports.base import (
-    COUNT, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_count, promised,
+    COUNT, INTEGER, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, promised,
 )
 
-__all__ = ["ELEMENTS", "PORT"]
+__all__ = ["ELEMENTS", "FIRST", "PORT"]
 
 
-def _is_counts(value: object) -> bool:
-    return isinstance(value, list) and all(map(is_count, value))
+def _is_numbers(value: object) -> bool:
+    return isinstance(value, list) and all(map(INTEGER.accepts, value))
 
 
 def _is_permits(value: object) -> bool:
@@ -21,10 +21,13 @@ def _is_permits(value: object) -> bool:
 
 def _is_processed(value: object) -> bool:
     return (isinstance(value, dict) and _is_permits(value.get("permits"))
-            and (value.get("element", 0) is None or is_count(value.get("element"))))
+            and (value.get("element", 0) is None or INTEGER.accepts(value.get("element"))))
 
 
-ELEMENTS: Final = Kind("a list of the numbers of elements", _is_counts)
+FIRST: Final = Argument(
+    "first", COUNT, "the number of the first element; each of the others is one more")
+# A number that was cut to too few bits may be below 0: that is a breach, and no misuse of the port.
+ELEMENTS: Final = Kind("a list of the numbers of elements", _is_numbers)
 PERMITS: Final = Kind("a list with the number of credits of each message", _is_permits)
 PROCESSED: Final = Kind(
     'an object {"element": its number, or null, "permits": a list}', _is_processed, (
@@ -37,7 +40,8 @@ _OPERATIONS: Final = (
     hello("start a fresh link: B is empty, and A has a credit for each of its slots"),
     Operation("offer", ELEMENTS, "A's application has these elements more; ok: those that A "
               "sends now, each a message, in the order of sending",
-              (Argument("elements", ELEMENTS, "their numbers: 0, 1, … in the order of offers"),)),
+              (Argument("elements", ELEMENTS, "their numbers: `first`, and one more each, in the "
+                        "order of offers"),)),
     Operation("permit", ELEMENTS, "a message with credits is delivered to A; ok: the elements that "
               "A sends now",
               (Argument("count", POSITIVE, "how many credits, as B sent them"),)),
@@ -68,6 +72,6 @@ PORT: Final = Port(
             "none, and keeps the order of each direction",
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "how many slots B has"),
-              Argument("batch", POSITIVE, "how many freed slots B announces together")),
+              Argument("batch", POSITIVE, "how many freed slots B announces together"), FIRST),
     policies={"incremental": "a message says how many more credits there are"},
 )

@@ -23,6 +23,10 @@ ELEMENTS_MAX: Final = 24
 BATCHES: Final = {1: 1, 2: 2, 3: 2, 4: 1, 7: 3}
 """Batch by capacity: all slots (stop-and-wait among them), a part of them, or one."""
 
+FIRST: Final = {2: 2**16 - 2, 3: 2**31 - 2, 4: 2**32 - 2, 7: 2**53 - 8_192}
+"""By capacity, the number of the first element, if it is not 0: the third one exceeds 16, 31 or 32
+bits; and the largest that every language reads."""
+
 _SENT: Final = each(
     ends("sender_rests", "A sends nothing more"),
     says(ANY, "sends", "A sends the next element", "{element}", gives="element", where="next"),
@@ -51,7 +55,7 @@ class LinkConversation(PlainConversation):
     says = table(
         ObservedLink,
         on("offer", "A's application offers element{s} {listed}", _SENT, tells="offer",
-           picks={"elements": next_few("offered", "K")}),
+           picks={"elements": next_few("offered", "K", first="first")}),
         on("permit", "a message with {permits} reaches A", _SENT, tells="permit",
            picks={"count": oldest("permits")}),
         on("data", "element {element} reaches B", _GRANTED, tells="data",
@@ -63,6 +67,7 @@ class LinkConversation(PlainConversation):
 
     def about(self, message: Message) -> Fields:
         """A request, event or answer, with the fields that are known besides."""
+        first = self.settings["first"]
         if elements := message.get("elements"):
             return {**message, "count": len(elements), "s": "s" if len(elements) > 1 else "",
                     "listed": ", ".join(map(str, elements))}
@@ -71,14 +76,15 @@ class LinkConversation(PlainConversation):
         if "processed" in message:
             number = message["processed"]
             return {**message, "name": "nothing" if number is None else f"element {number}",
-                    "next": number == self.processed}
+                    "next": number == first + self.processed}
         if "element" in message:
-            return {**message, "next": message["element"] == self.sent < self.offered}
+            return {**message, "next": message["element"] - first == self.sent < self.offered}
         return message
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
-    return {"capacity": capacity, "batch": that_goes_with(capacity, BATCHES)}
+    return {"capacity": capacity, "batch": that_goes_with(capacity, BATCHES),
+            "first": FIRST.get(capacity, 0)}
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
@@ -88,7 +94,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 SUITE: Final = Suite(
     name="link",
-    version=2,
+    version=3,
     port="link",
     watches=(Watch(ObservedLink),),
     weights={"offer": 3, "permit": 4, "data": 5, "process": 5},
@@ -99,5 +105,6 @@ SUITE: Final = Suite(
     settings=_settings,
     capacities=(1, 2, 3, 4),
     telling={"FLOW-3": (1, 2), "FLOW-5": (2, 3), "FLOW-9": (3, 4)},
-    scene="A link. Slots of B: {capacity}; freed slots that are announced together: {batch}.",
+    scene="A link. Slots of B: {capacity}; freed slots that are announced together: {batch}; the "
+          "first element: {first}.",
 )

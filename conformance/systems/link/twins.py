@@ -236,6 +236,36 @@ class ProcessingNewest(Receiver):
         return self._buffer.pop()
 
 
+# ---- numbers beyond those that few bits hold ----------------------------------------------------
+
+
+@TWINS.twin("link-sends-16-bits", "FLOW-10", "A sends the lower 16 bits of an element",
+            "a field of a frame that is narrower than the numbers that it carries")
+class SendingIn16Bits(Sender):
+    """Element 65,536 goes out as 0."""
+
+    def offer(self, elements: Iterable[int]) -> list[int]:
+        return super().offer([element % 2**16 for element in elements])
+
+
+@TWINS.twin("link-sends-31-bits", "FLOW-10", "an element from 2^31 on is sent as a number below 0",
+            "an int where the number is a long")
+class SendingIn31Bits(Sender):
+    """A signed number of 32 bits overflows."""
+
+    def offer(self, elements: Iterable[int]) -> list[int]:
+        return super().offer([(element + 2**31) % 2**32 - 2**31 for element in elements])
+
+
+@TWINS.twin("link-keeps-32-bits", "FLOW-11", "B keeps the lower 32 bits of an element",
+            "an unsigned int where the number is a long")
+class KeepingIn32Bits(Receiver):
+    """Element 2^32 is processed as 0."""
+
+    def _enqueue(self, element: int) -> None:
+        super()._enqueue(element % 2**32)
+
+
 # ---- bugs that show late ----------------------------------------------------------------------
 
 TWINS.late("link-overdraws", 40, 300)

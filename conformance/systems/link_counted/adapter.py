@@ -27,10 +27,11 @@ class ReferenceCountedLink(PortAdapter):
     def start(self, settings: Mapping[str, Any]) -> None:
         """Begin with a fresh instance."""
         try:
-            self._b = self.receiver(settings["capacity"], settings["batch"])
+            self._b = self.receiver(
+                settings["capacity"], settings["batch"], first=settings["first"])
         except LinkMisuse:
             raise Declined(f"{UNSUPPORTED}batch") from None
-        self._a = self.sender(settings["capacity"])
+        self._a = self.sender(settings["capacity"], first=settings["first"])
 
     def offer(self, elements: list[int]) -> list[int]:
         return _numbers(self._a.offer(elements))

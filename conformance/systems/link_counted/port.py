@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 from ...ports.base import (
-    COUNT, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_count, promised,
+    COUNT, INTEGER, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, promised,
 )
-from ..link.port import ELEMENTS
+from ..link.port import ELEMENTS, FIRST
 
 __all__ = ["PORT"]
 
 
 def _is_message(value: object) -> bool:
-    return isinstance(value, dict) and is_count(value.get("ack", value.get("limit"))) and (
-        len(value) == 1)
+    return isinstance(value, dict) and len(value) == 1 and INTEGER.accepts(
+        value.get("ack", value.get("limit")))
 
 
 def _is_messages(value: object) -> bool:
@@ -23,7 +23,7 @@ def _is_messages(value: object) -> bool:
 
 def _is_processed(value: object) -> bool:
     return (isinstance(value, dict) and _is_messages(value.get("messages"))
-            and (value.get("element", -1) is None or is_count(value.get("element"))))
+            and (value.get("element", 0) is None or INTEGER.accepts(value.get("element"))))
 
 
 _MESSAGE: Final = Vocabulary("a message that B sends, which has one of", {
@@ -39,10 +39,11 @@ PROCESSED: Final = Kind(
             "messages": "a list: the messages that B sends now"}), _MESSAGE))
 
 _OPERATIONS: Final = (
-    hello("start a fresh link: B is empty, and A's first limit is B's capacity"),
+    hello("start a fresh link: B is empty, and A's first limit is B's capacity more than `first`"),
     Operation("offer", ELEMENTS, "A's application has these elements more; ok: those that A "
               "sends now, each a message, in the order of sending",
-              (Argument("elements", ELEMENTS, "their numbers: 0, 1, … in the order of offers"),)),
+              (Argument("elements", ELEMENTS, "their numbers: `first`, and one more each, in the "
+                        "order of offers"),)),
     Operation("permit", ELEMENTS, "a message with a limit is delivered to A, perhaps an old one; "
               "ok: the elements that A sends now",
               (Argument("limit", COUNT, "A may send the elements below it"),)),
@@ -88,6 +89,6 @@ PORT: Final = Port(
             "be delivered at any time and any number of times, or never",
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "how many slots B has"),
-              Argument("batch", POSITIVE, "by how much B raises its limit, at least")),
+              Argument("batch", POSITIVE, "by how much B raises its limit, at least"), FIRST),
     policies={"absolute": "a message says up to which number A may send"},
 )

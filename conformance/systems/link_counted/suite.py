@@ -7,7 +7,8 @@ from typing import Final
 
 from ....spec.flow.observed_counted import ObservedCountedLink
 from ...suites.besides import (
-    at_most, below, both, constant, equal, given, minus, same, size_of, worded,
+    asked, at_least, at_most, below, both, constant, equal, given, minus, same, setting, size_of,
+    worded,
 )
 from ...suites.capacities import that_goes_with
 from ...suites.lengthy import Long, grown
@@ -15,6 +16,7 @@ from ...suites.plain import PlainConversation
 from ...suites.remembered import kept, newest, next_few, numbers_below, tally
 from ...suites.says import ANY, each, ends, on, one, says, table
 from ...suites.suite import Act, Suite, Watch
+from ..link.suite import FIRST
 
 __all__ = ["SUITE", "CountedConversation"]
 
@@ -27,10 +29,10 @@ BATCHES: Final = {1: 1, 2: 2, 3: 1, 7: 3}
 # After one message there is nothing more to send: no request calls for two.
 _SENT: Final = each(
     ends("sender_rests", "A sends nothing more"),
-    says(ANY, "sends", "A sends the next element", "{id}", gives="id", where="next"),
-    says(ANY, "sends_again", "A sends element {id} again", "{id}", gives="id", where="again",
-         last=True, among=numbers_below("sent")),
-    says(ANY, "sends_another", "A sends an element out of turn", "{id}", gives="id"),
+    says(ANY, "sends", "A sends the next element", "{element}", gives="element", where="next"),
+    says(ANY, "sends_again", "A sends element {element} again", "{element}", gives="element",
+         where="again", last=True, among=numbers_below("sent", "first")),
+    says(ANY, "sends_another", "A sends an element out of turn", "{element}", gives="element"),
     words="A sends {}", nothing="A sends nothing", joined=", ")
 _PROCESSED: Final = one(
     says(ANY, "processes", "the oldest element is processed", "element {processed} is processed",
@@ -41,10 +43,14 @@ _PROCESSED: Final = one(
 _TOLD: Final = each(
     ends("receiver_rests", "B sends nothing more"),
     says("ack", "acks", "B acknowledges {ack}", "acknowledges {ack}", gives="ack", last=True,
-         among=lambda talk, request: range(talk.accepted, talk.accepted + 2)),
+         among=lambda talk, request: [talk.first + talk.accepted + more for more in (0, 1)]),
     says("limit", "limits", "B grants the limit {limit}", "grants the limit {limit}",
-         gives="limit", last=True, among=lambda talk, request: range(talk.room, talk.room + 2)),
+         gives="limit", last=True,
+         among=lambda talk, request: [talk.first + talk.room + more for more in (0, 1)]),
     words="B {}", nothing="B sends nothing")
+
+
+_CREDIBLE: Final = both(at_least("place", 0), at_most("place", constant("K", 2)))
 
 
 class CountedConversation(PlainConversation):
@@ -52,7 +58,8 @@ class CountedConversation(PlainConversation):
 
     It keeps all that was ever sent. A ``pick`` of 0 is the message that the other end needs most:
     the oldest element that B has not had, the newest number; others are older. No number comes
-    twice, and none that is far beyond all elements.
+    twice, and none that is far beyond all elements. Numbers are counted from the setting ``first``;
+    the observer has them less that.
     """
 
     offered = tally({"offer": "count"})     # elements that A's application had so far
@@ -63,21 +70,24 @@ class CountedConversation(PlainConversation):
     limits = kept("limit", adds="limits:credible", once=True)
     knows = (
         given("elements", count=size_of("elements"), listed=worded("elements")),
-        given("limit", beyond=minus("limit", constant("C"), least=0),
-              credible=at_most("limit", constant("K", 2))),
-        given("ack", number=same("ack"), credible=at_most("ack", constant("K", 2))),
-        given("element", id=same("element"), due=equal("element", "accepted")),
-        given("processed", oldest=equal("processed", "processed")),
-        given("id", again=below("id", "sent"),
+        given("limit", place=minus("limit", setting("first")),
+              beyond=minus("place", constant("C"), least=0), credible=_CREDIBLE),
+        given("ack", place=minus("ack", setting("first")), number=minus("place", 0, least=0),
+              credible=_CREDIBLE),
+        asked("number", below=same("number"), number=minus("number", setting("first"))),
+        given("element", id=minus("element", setting("first")), due=equal("id", "accepted"),
+              again=both(at_least("id", 0), below("id", "sent")),
               next=both(equal("id", "sent"), below("id", "offered"))),
+        given("processed", place=minus("processed", setting("first")),
+              oldest=equal("place", "processed")),
     )
     says = table(
         ObservedCountedLink,
         on("offer", "A's application offers {listed}", _SENT, tells="offer",
-           picks={"elements": next_few("offered", "K")}),
+           picks={"elements": next_few("offered", "K", first="first")}),
         on("permit", "the limit {limit} reaches A", _SENT, tells="permit",
            picks={"limit": newest("limits")}),
-        on("ack", "the acknowledgement of {number} reaches A", _SENT, tells="ack",
+        on("ack", "the acknowledgement of {below} reaches A", _SENT, tells="ack",
            picks={"number": newest("acks")}),
         on("sender_timer", "A's timer runs out", _SENT, tells="sender_timer"),
         on("data", "element {element} reaches B", _TOLD, tells="data",
@@ -88,8 +98,13 @@ class CountedConversation(PlainConversation):
     )
 
     @property
+    def first(self) -> int:
+        """The number of the first element."""
+        return self.settings["first"]
+
+    @property
     def room(self) -> int:
-        """The limit for as many elements as B has processed."""
+        """The limit for as many elements as B has processed, less the first number."""
         return self.constants["C"] + self.processed
 
     @property
@@ -97,11 +112,13 @@ class CountedConversation(PlainConversation):
         """The elements that A has sent: first the oldest that B has not had, then those before it,
         then the newest."""
         wanted = min(self.accepted, self.sent - 1)
-        return [*range(wanted, -1, -1), *range(self.sent - 1, wanted, -1)]
+        places = (*range(wanted, -1, -1), *range(self.sent - 1, wanted, -1))
+        return [self.first + place for place in places]
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
-    return {"capacity": capacity, "batch": that_goes_with(capacity, BATCHES)}
+    return {"capacity": capacity, "batch": that_goes_with(capacity, BATCHES),
+            "first": FIRST.get(capacity, 0)}
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
@@ -111,7 +128,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 SUITE: Final = Suite(
     name="link.counted",
-    version=2,
+    version=3,
     port="link.counted",
     watches=(Watch(ObservedCountedLink),),
     weights={"offer": 3, "permit": 4, "ack": 2, "sender_timer": 2, "data": 6, "receiver_timer": 1,
@@ -129,5 +146,5 @@ SUITE: Final = Suite(
     courses={"FLOW-8": (((Act("receiver_timer"),), (Act("offer"),), (Act("data"),), "process",
                          (Act("permit"),), (Act("permit", 1),), (Act("offer", 2),)),)},
     scene="A link whose network loses, duplicates and reorders. Slots of B: {capacity}; batch: "
-          "{batch}.",
+          "{batch}; the first element: {first}.",
 )

@@ -226,6 +226,47 @@ class ProcessingNewest(Receiver):
         return freed
 
 
+# ---- numbers beyond those that few bits hold ----------------------------------------------------
+
+
+@TWINS.twin("counted-numbers-in-32-bits", "FLOW-22", "A numbers its elements in 32 bits",
+            "sequence numbers that wrap, with a receiver that does not know it")
+class NumberingIn32Bits(Sender):
+    """After element 2^32 - 1 comes element 0."""
+
+    def _send(self) -> Sent:
+        return [Numbered(number % 2**32, element) for number, element in super()._send()]
+
+
+@TWINS.twin("counted-limits-in-31-bits", "FLOW-8", "of a limit, A keeps 31 bits",
+            "a window's end that wraps, compared as a number")
+class LimitsIn31Bits(Sender):
+    """A limit of 2^31 is one of 0, which is older than any."""
+
+    def _raise_limit(self, limit: int) -> None:
+        super()._raise_limit(limit % 2**31)
+
+
+@TWINS.twin("counted-acks-in-16-bits", "FLOW-19", "B acknowledges in 16 bits",
+            "a field of an acknowledgement that is narrower than that of the element")
+class AckingIn16Bits(Receiver):
+    """After 65,535, B acknowledges 0."""
+
+    def arrive(self, number: int, element: int) -> int | None:
+        answer = super().arrive(number, element)
+        return None if answer is None else answer % 2**16
+
+
+@TWINS.twin("counted-grants-in-31-bits", "FLOW-9", "from 2^31 on, B's limits are below 0",
+            "an int where the number is a long")
+class GrantingIn31Bits(Receiver):
+    """A signed number of 32 bits overflows."""
+
+    def process(self) -> Freed[int]:
+        element, limit = super().process()
+        return Freed(element, limit and (limit + 2**31) % 2**32 - 2**31)
+
+
 # ---- bugs that show late ----------------------------------------------------------------------
 
 TWINS.late("counted-one-beyond", 40, 300)

@@ -30,9 +30,10 @@ class TokenBucket:
         self.rate: Final = rate
         self.depth: Final = depth
 
-    def tick(self, held: int) -> int:
-        """Number of permits that a tick adds to ``held`` ones; those beyond the depth are lost."""
-        return min(self.rate, self.depth - held)
+    def tick(self, held: int, ticks: int = 1) -> int:
+        """Number of permits that so many ticks add to ``held`` ones; those beyond the depth are
+        lost."""
+        return min(ticks * self.rate, self.depth - held)
 
 
 class RateLimit:
@@ -57,6 +58,10 @@ class RateLimit:
     def tick(self) -> None:
         """A tick passes, and its permits come as far as there is room."""
         self._held += self._bucket.tick(self._held)
+
+    def idle(self, ticks: int) -> None:
+        """So many ticks pass in which no caller asks: as ``tick`` so often, at the cost of one."""
+        self._held += self._bucket.tick(self._held, ticks)
 
     def take(self, permits: int = 1) -> bool:
         """True if the caller gets ``permits`` permits; one that gets none may ask again."""
@@ -111,6 +116,10 @@ class SlidingLog:
     def tick(self) -> None:
         """A tick passes, and entries that are a period old are forgotten."""
         self.log.append(0)
+
+    def idle(self, ticks: int) -> None:
+        """So many ticks pass in which no caller asks: as ``tick`` so often, at the cost of few."""
+        self.log.extend([0] * min(ticks, self.period))
 
     def take(self, permits: int = 1) -> bool:
         """True if the caller gets ``permits`` permits; one that gets none may ask again."""

@@ -36,6 +36,10 @@ class ReferenceRate(PortAdapter):
             through += self._limit.let_through()
         return through
 
+    def idle(self, ticks: int) -> bool:
+        self._limit.idle(ticks)
+        return True
+
     def acquire(self, by: str, permits: int) -> list[str]:
         self._limit.wait(by, permits)
         return self._limit.let_through()
@@ -93,4 +97,8 @@ class ReferenceLog(PortAdapter):
     def tick(self, ticks: int) -> bool:
         for _ in range(ticks):
             self._log.tick()
+        return True
+
+    def idle(self, ticks: int) -> bool:
+        self._log.idle(ticks)
         return True

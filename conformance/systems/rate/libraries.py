@@ -120,6 +120,9 @@ class AiolimiterRate(LoopRate):
     def ask(self, permits: int) -> bool:
         return self.take(permits)
 
+    def idle(self, ticks: int) -> bool:
+        return self.tick(ticks) == []
+
     async def asks(self, permits: int) -> None:
         """Wait until ``permits`` permits are given."""
         await self._limit.acquire(permits)
@@ -190,6 +193,9 @@ class TokenBucketRate(OfThreads):
         self._now += ticks * TICK
         return True
 
+    def idle(self, ticks: int) -> bool:
+        return self.tick(ticks)
+
 
 class _NoTimer:
     """The timer with which ``limits`` sweeps its storage: it changes no answer, and is not run."""
@@ -244,6 +250,9 @@ class FixedWindowRate(OfThreads):
     def tick(self, ticks: int) -> bool:
         self._now += ticks * TICK
         return True
+
+    def idle(self, ticks: int) -> bool:
+        return self.tick(ticks)
 
 
 class MovingWindowRate(FixedWindowRate):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...ports.base import (
-    COUNT, FLAG, NAME, NAMES, POSITIVE, Argument, Kind, Operation, Port, hello, promised,
+    COUNT, FLAG, NAME, NAMES, POSITIVE, TRUE, Argument, Kind, Operation, Port, hello, promised,
 )
 
 __all__ = ["PORT"]
@@ -33,6 +33,9 @@ _OPERATIONS: Final = (
               "depth; true: all are given; false: none, and the limit has forgotten it",
               (_PERMITS,)),
     Operation("tick", _TICKED, "so many ticks pass; one at a time while a call waits",
+              (Argument("ticks", POSITIVE, "how many"),)),
+    Operation("idle", TRUE, "so many ticks pass in which no caller asks, 65,536 of them or more: a "
+              "clock in few bits begins anew; no call waits",
               (Argument("ticks", POSITIVE, "how many"),)),
     Operation("acquire", _THROUGH, "a call that asks for so many permits, never for more than the "
               "depth, and waits until it is admitted; it may be in the list at once",

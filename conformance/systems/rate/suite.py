@@ -14,7 +14,7 @@ from ...suites.besides import (
 )
 from ...suites.capacities import that_goes_with
 from ...suites.plain import PlainConversation
-from ...suites.remembered import kept, up_to
+from ...suites.remembered import flag, kept, up_to
 from ...suites.says import ANY, On, Says, each, ends, on, over, says, table
 from ...suites.suite import Act, Suite, Watch
 from ...suites.values import BEYOND
@@ -29,6 +29,9 @@ PICKS: Final = 144
 
 TICKS: Final = 3
 """Limit of the ticks that pass at once."""
+
+IDLE: Final = (2**16, 2**31, 2**32)
+"""Ticks of a long time in which no caller asks: a clock of 16, 31 or 32 bits is where it was."""
 
 STEPS_MAX: Final = 12
 """The second of two callers comes after fewer steps of the first."""
@@ -78,13 +81,15 @@ class RateConversation(PlainConversation):
     """
 
     waiting = kept("by", adds="waits", drops="gives_up granted")
+    idled = flag(on="idle()")       # a second long time could be more than a clock of doubles holds
     has_place = room("waiting", WAITERS_MAX)
     next_calls = next_names("c", most="K", action="waits")
     needs_policy = True
     lacks = {"log": ("acquire", "give_up")}
     knows = (
         given("", waited=holds("waiting"), log=of_policy("log")),
-        given("ticks", alone=equal("ticks", 1)),
+        # One more than a period, after which a limit is as if no caller had ever asked.
+        given("ticks", alone=equal("ticks", 1), period=lambda talk, _: talk.constants["P"] + 1),
         given("by", call=number_in("by"), waits=inside("by", "waiting")),
     )
     says = table(
@@ -94,6 +99,8 @@ class RateConversation(PlainConversation):
            picks={"ticks": lambda talk, request: range(1, 2 if talk.waiting else TICKS + 1)}),
         on("tick", "a tick passes", says(True, "tick", "time passes"), where="alone"),
         on("tick", "{ticks} ticks pass", says(True, "tick", "time passes"), repeated="ticks"),
+        on("idle", "no caller asks for {ticks} ticks", says(True, "tick", "time passes"),
+           picks={"ticks": IDLE}, unless="waiting idled", repeated="period"),
         on("acquire", "{by} asks for {permits}, and would wait", _THROUGH, tells="waits",
            only="has_place",
            picks={"by": "next_calls", "permits": up_to("b")}),
@@ -113,7 +120,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 SUITE: Final = Suite(
     name="rate",
-    version=3,
+    version=4,
     port="rate",
     watches=(
         Watch(ObservedRate),
@@ -122,7 +129,7 @@ SUITE: Final = Suite(
         Watch(ObservedLog, adds=WITHIN_THE_PERIOD, base=ObservedRate),
         Watch(ObservedLogRefusals, apart=True),
     ),
-    weights={"take": 3, "tick": 2, "acquire": 2, "give_up": 1, "both": 1, "ask": 1},
+    weights={"take": 3, "tick": 2, "acquire": 2, "give_up": 1, "both": 1, "ask": 1, "idle": 1},
     epilogue=(Act("tick", 2), Act("take", 0), Act("take", 1), Act("tick", 0), Act("take", 0)),
     constants=_constants,
     conversation=RateConversation,
@@ -134,6 +141,9 @@ SUITE: Final = Suite(
                           (Act("take", PICKS - 1),)),
                          # Nothing is left, time passes, and two callers ask at once for much.
                          ((Act("take", PICKS - 1),), "tick", (Act("both", 23), Act("both", 59)))),
+             # All is taken, and after a long time all is there again.
+             **dict.fromkeys(("FLOW-81", "FLOW-85"), (
+                 ((Act("take", PICKS - 1),), "idle", (Act("take", PICKS - 1),)),)),
              # The bucket is empty, one call waits for all and one for little, and one is cancelled.
              "FLOW-82": (("take", (Act("take", PICKS - 1),), (Act("acquire", PICKS - 1),),
                           (Act("acquire"),), (Act("give_up"),), (Act("tick"),), (Act("tick"),)),)},

@@ -225,6 +225,36 @@ class InSixteenBits(RateLimit):
         return super().take(permits % 2**16)
 
 
+# ---- long times -------------------------------------------------------------------------------
+
+
+@TWINS.twin("rate-idles-in-16-bits", "FLOW-81", "of a long time the last 16 bits count",
+            "milliseconds in a field that was made for seconds")
+class IdlingIn16Bits(RateLimit):
+    """After 65,536 ticks the clock is where it was."""
+
+    def idle(self, ticks: int) -> None:
+        super().idle(ticks % 2**16)
+
+
+@TWINS.twin("rate-idles-in-31-bits", "FLOW-81", "after 2^31 ticks time has gone backwards",
+            "milliseconds since the last call in an int: 25 days are less than nothing")
+class IdlingIn31Bits(RateLimit):
+    """A time below 0 brings nothing."""
+
+    def idle(self, ticks: int) -> None:
+        super().idle(ticks if ticks < 2**31 else 0)
+
+
+@TWINS.twin("rate-idles-in-32-bits", "FLOW-81", "of a long time the last 32 bits count",
+            "GetTickCount: 49.7 days are no time at all")
+class IdlingIn32Bits(RateLimit):
+    """After 2^32 ticks the clock is where it was."""
+
+    def idle(self, ticks: int) -> None:
+        super().idle(ticks % 2**32)
+
+
 # ---- waiting calls ---------------------------------------------------------------------------
 
 
@@ -316,10 +346,6 @@ class LoggingRefused(SlidingLog):
         return given
 
 
-# ---- bugs that show late ----------------------------------------------------------------------
-
-
-
 @TWINS.twin(
     "rate-log-cuts-to-the-depth", "FLOW-80",
     "a log that is empty lets in more than its depth, and notes the depth",
@@ -342,5 +368,18 @@ class RefusingNoneWhenFull(SlidingLog):
     def take(self, permits: int = 1) -> bool:
         return sum(self.log) < self.depth and super().take(permits)
 
+
+@TWINS.twin(
+    "rate-log-idles-in-32-bits", "FLOW-85", "a log takes 2^32 ticks for none",
+    "GetTickCount: 49.7 days are no time at all", of=ReferenceLog,
+    originals=("reference.rate.log",))
+class LogIdlingIn32Bits(SlidingLog):
+    """Entries stay, however old they are."""
+
+    def idle(self, ticks: int) -> None:
+        super().idle(ticks % 2**32)
+
+
+# ---- bugs that show late ----------------------------------------------------------------------
 
 TWINS.late("rate-keeps-all", 40, 300)

@@ -144,6 +144,12 @@ class ConditionVariable(Machine):
             if call in self.asleep:
                 self.meant.add(call)
 
+    @action
+    def notifies_none(self) -> None:
+        """A caller takes the lock, notifies 0 sleepers, and gives it back."""
+        require(self.inside == self.K, EXCLUSIVE)
+        self.begun = max(0, self.begun - 1)
+
     @action(call=upto(K))
     def goes_on(self, call: int) -> None:
         """A sleeper wakes, and holds the lock."""

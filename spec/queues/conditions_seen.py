@@ -24,8 +24,8 @@ __all__ = [
 class ConditionSeen(View[ConditionVariable]):
     """All that happens to calls, and the instants at which everything has run that can run."""
 
-    same = ("begins", "sleeps", "notifies", "goes_on", "is_cancelled", "has_no_lock",
-            "leaves", "was_asked_to_leave", "stops", "settled")
+    same = ("begins", "sleeps", "notifies", "notifies_none", "goes_on", "is_cancelled",
+            "has_no_lock", "leaves", "was_asked_to_leave", "stops", "settled")
 
 
 class NotTakingTheLock(ConditionVariable):

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ...ports.base import (
-    POSITIVE, Argument, Operation, Port, hello, promised,
+    COUNT, POSITIVE, Argument, Operation, Port, hello, promised,
 )
 from ...ports.driven import BY, driven, events_of_calls
 
@@ -35,7 +35,7 @@ _OPERATIONS: Final = (
     hello("start a fresh condition variable and forget the one before"),
     Operation("wait", SEEN, "a new call, which takes the lock and sleeps; its name is new", (BY,)),
     Operation("notify", SEEN, "a new call, which takes the lock, notifies and gives it back", (
-        BY, Argument("count", POSITIVE, "how many it notifies, 1 or 2"))),
+        BY, Argument("count", COUNT, "how many it notifies, if so many sleep: 0, 1, 2 or 1,000"))),
     Operation("leave", SEEN, "a call that continued gives the lock back, at once: the step in "
               "which it does comes before all that is ready", (BY,)),
     Operation("interrupt", SEEN, "the cancellation of a sleeping call is requested; nothing runs "

@@ -21,8 +21,11 @@ from .port import PORT
 
 __all__ = ["SUITE", "ConditionConversation"]
 
-COUNT_MAX: Final = 2
-"""Sleepers that one call of notify wakes."""
+NOTIFIERS_MAX: Final = 2
+"""Calls of notify that wait for the lock at the same time."""
+
+COUNTS: Final = (1, 2, 1, 2, 0, 1_000)
+"""Sleepers that one call of notify is to wake: none, a few, or more than there ever are."""
 
 _NO_LOCK: Final = "has no lock"
 _CANCELLED: Final = "{by} is cancelled, with the lock"
@@ -35,7 +38,8 @@ _GOES_ON: Final = (
          says("cancelled", "is_cancelled", "{by} is cancelled", _CANCELLED, where="slept")))
 _NOTIFIES: Final = over(
     lambda talk, request: [{"count": 0}],
-    says("notifies", "notifies", "it has the lock", "{by} notifies", where="notifying"))
+    says("notifies", "notifies", "it has the lock", "{by} notifies", where="notifying"),
+    says("notifies", "notifies_none", "", "{by} notifies", where="notifying_none"))
 
 
 def _seen(*told: Any) -> Part:
@@ -50,18 +54,19 @@ class ConditionConversation(CallsConversation):
     """One session. Waits are named c1, c2, … and notifiers n1, n2, … as they begin."""
 
     numbers = numbered("by", "sleeps")      # of the waits, as they went to sleep
-    notifying = latest("count", "begins:count", of="by", ends="notifies")
+    # By the call, one more than the sleepers that it is to wake.
+    notifying = latest("after", "begins:after", of="by", ends="notifies notifies_none")
     letters = {"wait": "c", "notify": "n"}
     asked_of = {"leave": {"inside": "inside"}, **CallsConversation.asked_of}
     first = "begun"
     moves = {"sleeps": ("waits",), "goes_on": ("inside", "waits", "stopping"),
              "is_cancelled": ("over", "waits", "stopping"), "leaves": ("over", "inside"),
-             "notifies": ("over",), "has_no_lock": ("over",)}
+             **dict.fromkeys(("notifies", "notifies_none", "has_no_lock"), ("over",))}
     says = table(
         ConditionVariable,
         on("wait", "{by} waits", _seen(_NOTIFIES), tells="begins"),
         on("notify", "{by} notifies {count}", _seen(_NOTIFIES), tells="begins",
-           picks={"count": range(1, COUNT_MAX + 1)}),
+           picks={"count": COUNTS}),
         on("leave", "{by} gives the lock back", _seen(
             ends("was_asked_to_leave", "nothing is heard of it"))),
         on("interrupt", "the cancellation of {by} is requested", _seen(), tells="stops"),
@@ -70,21 +75,24 @@ class ConditionConversation(CallsConversation):
 
     def has_room(self, letter: str) -> bool:
         """True if one more call may wait; a notifier only waits for the lock."""
-        return len(self.notifying) < COUNT_MAX if letter == "n" else super().has_room(letter)
+        return len(self.notifying) < NOTIFIERS_MAX if letter == "n" else super().has_room(letter)
 
     def about(self, message: Message) -> Fields:
         """A request, event or answer, with the fields that are known besides."""
         name = message.get("by", "")
         known = {"call": self.numbers[name]} if name in self.numbers else {}
         if "do" not in message and name:
+            after = self.notifying.get(name, 0)
             known |= {"begins": self.states.get(name) == "begun", "slept": name in self.numbers,
-                      "notifying": name in self.notifying, "count": self.notifying.get(name, 1) - 1}
+                      "notifying": after > 1, "notifying_none": after == 1, "count": after - 2}
+        if "do" in message and "count" in message:
+            known["after"] = message["count"] + 1
         return {**super().about(message), **known}
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    return {"K": grown(CALLS_MAX, items_max, CALLS_OF_LONG), "N": COUNT_MAX,
-            "W": grown(STEPS_MAX, items_max, WAITERS_OF_LONG)}
+    most = grown(CALLS_MAX, items_max, CALLS_OF_LONG)
+    return {"K": most, "N": most, "W": grown(STEPS_MAX, items_max, WAITERS_OF_LONG)}
 
 
 _FIRST: Final = (Act("interrupt", 0),)
@@ -93,7 +101,7 @@ _SLEEP: Final = ("wait", "wait", "settle")
 
 SUITE: Final = SweepingSuite(
     name=PORT.name,
-    version=5,
+    version=6,
     port=PORT.name,
     # The order counts: of two machines that refuse the same step, the first names the rule.
     watches=(
@@ -105,10 +113,15 @@ SUITE: Final = SweepingSuite(
     epilogue=(Act("settle"), *(Act("leave"), Act("settle")) * 3),
     constants=_constants,
     long=Long(),
+    own_picks={"notify": range(len(COUNTS))},
     conversation=ConditionConversation,
     capacities=(1,),
     scene="A condition variable for coroutines. Callbacks of their event loop run one by one.",
     courses={
+        # Two sleep, and none is to wake, or more than sleep.
+        "COND-6": ((*_SLEEP, (Act("notify", COUNTS.index(0)),), "settle"),),
+        "COND-3": ((*_SLEEP, (Act("notify", COUNTS.index(1_000)),), "settle", "leave", "settle",
+                    "leave", "settle"),),
         "COND-10": ((*_SLEEP, _ONE, "settle", "wait", "leave", "settle"),
                     (*_SLEEP, _ONE, "settle", "notify", "leave", "settle")),
         "COND-2": (

@@ -135,6 +135,38 @@ for _word, _many in (("four", 4), ("six", 6)):
             super().notify(n if len(self.asleep) < self.many else len(self.asleep))
 
 
+# ---- none, and more than there are ---------------------------------------------------------------
+
+
+@TWINS.twin("condition-wakes-all-for-none", "COND-6", "a notification for 0 sleepers wakes all",
+            "`n or len(waiters)`: a default that takes 0 for no argument")
+class WakesAllForNone(Condition):
+    """A count that is false is taken for all."""
+
+    def notify(self, n: int = 1) -> None:
+        super().notify(n or len(self.asleep))
+
+
+@TWINS.twin("condition-wakes-one-for-none", "COND-6", "a notification for 0 sleepers wakes one",
+            "a loop that tests its end after the first turn")
+class WakesOneForNone(Condition):
+    """At least one is woken."""
+
+    def notify(self, n: int = 1) -> None:
+        super().notify(max(1, n))
+
+
+@TWINS.twin("condition-wakes-none-of-few", "COND-3",
+            "a notification for more sleepers than there are wakes none",
+            "a check of the argument that returns, where the rest should be left out")
+class WakesNoneOfFew(Condition):
+    """Too many is taken for a mistake, and nothing is done."""
+
+    def notify(self, n: int = 1) -> None:
+        if n <= len(self.asleep):
+            super().notify(n)
+
+
 # ---- bugs that show late ----------------------------------------------------------------------
 
 TWINS.late("condition-wakes-all", 40, 300)

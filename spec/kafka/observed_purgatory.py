@@ -15,6 +15,9 @@ Two designs are judged. The new one has an estimate, so that its purges follow f
 contents of its lists are known exactly. For the old one only bounds are known: all pending requests
 are watched, and after a round of the reaper few other requests are.
 
+A timeout of 0 has passed when it begins. The call that creates the request may let it expire at
+once, and the next round has to.
+
 Sets of requests are numbers: request r stands for 2 ** r. Times are ms, and the timer's tick is 1.
 
 Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels"; kafka#purgatory, kafka#P1.
@@ -105,12 +108,12 @@ MOVED = guard_rule(
     source="kafka#system-timer (true if a bucket expired)")
 
 
-TIMEOUTS = (2, 5, 45, 8, 390, 420)
+TIMEOUTS = (2, 5, 45, 8, 390, 420, 0, 2 ** 16 + 3, 2 ** 31 + 3)
 """Timeouts of requests in ms; 45 is beyond the lowest of Kafka's wheels of 20 buckets, 420 beyond
-the second one.
+the second one. The last two are 3 ms in a number of 16 or 31 bits.
 """
 
-PERIODS = (1, 3, 42, 8, 392)
+PERIODS = (1, 3, 42, 8, 392, 2 ** 16, 2 ** 31 + 7)
 """Time between two rounds of the reaper, in ms."""
 
 
@@ -157,14 +160,20 @@ class ObservedPurgatory(PurgatoryCalls):
         ready = request in self.ready
         self.make(request, keys, meanwhile)
         self.left[request] = self.timeouts[timeout]
-        require(completed == 0 or ready or meanwhile == 1, FOUNDED)
-        require(expired == 0, EXPIRY)
+        pending = self.phase[request] == Request.PENDING
+        over = pending and self.left[request] == 0 and completed == 1     # by its timeout of 0
+        require(completed == 0 or ready or meanwhile == 1 or over, FOUNDED)
+        require(expired == 0 or over, EXPIRY)
+        require(expired == 1 or not over or request in self.muted, TOLD)
         require(completed == 1 or not ready, AT_ONCE)
         require(completed == 1 or meanwhile == 0, TRIGGERED)
-        require(answer == completed, RETURNED)
+        require(answer == completed or over, RETURNED)
         require(tries <= 2, TWO_TRIES)
         self.rested = self.rested and completed == 0
-        if self.phase[request] == Request.PENDING:
+        if over:
+            self.expire(request)
+            self.raised = False     # where the error of a timeout goes is not specified
+        elif pending:
             self.fresh.add(request)
         self.forget_errors()
 
@@ -285,11 +294,12 @@ class ObservedPurgatory(PurgatoryCalls):
         queue.
         """
         self.moved = 2
-        if all(left == 0 for left in self.left):
+        if all(self.left[request] == 0 and request not in self.fresh for request in range(self.K)):
             self.moved = 0
         if any(
-            0 < self.left[request] and self.left[request] <= period
-            and (request in self.fresh or self.phase[request] == Request.PENDING)
+            self.left[request] <= period
+            and (request in self.fresh
+                 or 0 < self.left[request] and self.phase[request] == Request.PENDING)
             for request in range(self.K)
         ):
             self.moved = 1

@@ -75,7 +75,8 @@ _OPERATIONS: Final = (
     _operation("watch", _reports(FLAG), "create a request: try it, watch, try again, begin its "
                "timeout; ok: whether its tries completed it", _REQUEST,
                Argument("keys", NAMES, "its keys"),
-               Argument("timeout", POSITIVE, "its timeout (ms)")),
+               Argument("timeout", COUNT, "its timeout (ms); 0 has passed at once: it expires in "
+                        "this call, or in the next round")),
     _operation("force", _reports(FLAG), "complete a request; ok: whether this call did", _REQUEST),
     _operation("check", _reports(COUNT), "an event of a key; ok: the number of requests that it "
                "completed",

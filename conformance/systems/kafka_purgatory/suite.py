@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Final
@@ -487,15 +487,38 @@ class PurgatorySuite(Suite):
             attempt(meeting(random.Random(f"{seed} {number}")) + epilogue)
 
 
-_WAITING_LONG: Final = tuple(
-    (TIMEOUTS.index(timeout) + 1) * KEY_SETS + keys
-    for timeout in (45, 390) for keys in range(KEY_SETS))
+def _waiting(*timeouts: int) -> tuple[int, ...]:
+    """Picks of requests with these timeouts, for any keys."""
+    return tuple((TIMEOUTS.index(timeout) + 1) * KEY_SETS + keys
+                 for timeout in timeouts for keys in range(KEY_SETS))
+
+
+_WAITING_LONG: Final = _waiting(45, 390)
 """Picks of requests that wait so long that others join them on their lists."""
+
+_ENDS: Final = _waiting(0, 2**16 + 3, 2**31 + 3)
+"""Picks of requests whose timeout is at the end of some numbers."""
+
+_PERIODS: Final = (*range(3), PERIODS.index(2**16), PERIODS.index(2**31 + 7))
+
+
+def _one_of(do: str, picks: Iterable[int]) -> tuple[Act, ...]:
+    return tuple(Act(do, pick) for pick in picks)
+
+
+_SHORT: Final = (_advance(8), _advance(42))
+_TIMES: Final = {
+    "KAFKA-P20": ((_one_of("watch", _waiting(2**16 + 3, 2**31 + 3)), _SHORT),),
+    "KAFKA-P2L": ((_one_of("watch", _waiting(0)), _SHORT),
+                  (_one_of("watch", _waiting(5)), _one_of("watch", _waiting(5)), _SHORT),
+                  (_one_of("watch", _ENDS), (_advance(2**31 + 7),))),
+}
+"""Courses of events with timeouts that are very long, none at all, or equal."""
 
 _BUILT: Final = ("KAFKA-P2L", "KAFKA-P20")
 SUITE: Final = PurgatorySuite(
     name="kafka.purgatory",
-    version=5,
+    version=6,
     port="kafka.purgatory",
     watches=(Watch(ObservedPurgatory),),
     weights={"watch": 5, "ready": 2, "soon": 1, "force": 2, "check": 2, "advance": 2,
@@ -523,7 +546,10 @@ SUITE: Final = PurgatorySuite(
         dict.fromkeys(("watch", "ready", "soon", "fail", "check", "cancel"), "names"),
         styles=KEY_STYLES, several={"watch": _how_many}, texts=True),
     long=Long(fills=("watch",), drains=("ready", "check", "advance"), sizes=(6,),
-              picks={"watch": (*range(KEY_SETS), *_WAITING_LONG)}),
+              picks={"watch": (*range(KEY_SETS), *_WAITING_LONG, *_ENDS), "advance": range(3)}),
+    own_picks={"watch": (*range(KEY_SETS),) * 4 + _waiting(5) + _ENDS,
+               "advance": (*range(3),) * 2 + _PERIODS},
+    courses=_TIMES,
     conversation=PurgatoryConversation,
     scene="A purgatory. Purge interval: {capacity}.",
     favoured={"KAFKA-P27": ("watch", "fail", "advance"),

@@ -19,6 +19,7 @@ from .adapter import (
 )
 from .twins_lists import LISTS
 from .twins_rounds import ROUNDS, parts_of
+from .twins_times import TIMES
 
 __all__ = ["TWINS"]
 
@@ -31,6 +32,7 @@ COARSE_TICK_MS: Final = 100
 TWINS: Final = Twins("kafka.purgatory", ReferencePurgatory, ("reference.purgatory",), parts_of)
 TWINS.update(ROUNDS)
 TWINS.update(LISTS)
+TWINS.update(TIMES)
 
 
 # ---- completion -----------------------------------------------------------------------------

@@ -208,13 +208,17 @@ class _NamingSuite:
                        bool(getattr(self._suite, "payloads", None)))
 
 
-ARGUED: Final[Mapping[str, str]] = {
-    "marks": "`take` has an upper bound on how many are given, and its amounts exceed what there "
-             "is. A reference that reads a smaller amount gives fewer, and keeps all rules. The "
-             "twins marks-asks-in-16-bits and -32-bits read it as nothing, give none, and are "
-             "found.",
+ARGUED: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
+    "marks": (("16 bits", "31 bits", "32 bits", "double"),
+              "`take` has an upper bound on how many are given, and its amounts exceed what there "
+              "is. A reference that reads a smaller amount gives fewer, and keeps all rules. The "
+              "twins marks-asks-in-16-bits and -32-bits read it as nothing, give none, and are "
+              "found."),
+    "rate": (("double",),
+             "`ask` has the one amount that a double does not hold, 2^53 - 1, which is refused, and "
+             "2^53 - 2 is refused as well."),
 }
-"""By suite, why a change of its amounts breaks nothing."""
+"""By suite, the changes of its amounts that break nothing, and why."""
 
 
 @dataclass(frozen=True)
@@ -245,10 +249,15 @@ def found(suite: str, change: str, seed: int = 0) -> Found:
     last = rows[-1]
     verdict = FOUND if last.verdict == VIOLATED else next(
         (row.verdict for row in rows if row.verdict != PASSED), PASSES)
-    if verdict == PASSES and suite in ARGUED:
+    if verdict == PASSES and _is_argued(suite, change):
         return Found(suite, change, "argued", cases=len(rows))
     return Found(suite, change, verdict, last.rule if last.verdict == VIOLATED else "", len(rows),
                  last.message)
+
+
+def _is_argued(suite: str, change: str) -> bool:
+    changes, _ = ARGUED.get(suite, ((), ""))
+    return change in changes
 
 
 def _rows(suite: str, values: _Values, seed: int) -> Iterator[CaseRow]:
@@ -274,7 +283,8 @@ def rows_of(outcomes: Sequence[Found]) -> Iterator[tuple[str, ...]]:
 
 
 def _cell(each: Found) -> str:
-    return each.rule or (each.verdict if each.suite in ARGUED else each.verdict.upper())
+    return each.rule or (each.verdict if _is_argued(each.suite, each.change)
+                         else each.verdict.upper())
 
 
 @click.command(context_settings={"show_default": True})
@@ -295,7 +305,7 @@ def command(suites: tuple[str, ...], seed: int, docs: Path | None) -> int:
     rows, missed = [*rows_of(outcomes)], [
         each for each in outcomes if each.verdict not in (FOUND, "argued")]
     seen = sum(each.verdict == FOUND for each in outcomes)
-    argued = {each.suite: ARGUED[each.suite] for each in outcomes if each.verdict == "argued"}
+    argued = {each.suite: ARGUED[each.suite][1] for each in outcomes if each.verdict == "argued"}
     closing = [f"{seen} of {len(outcomes)} are found.", *(
         f"{suite}: {why}" for suite, why in argued.items()), *(
         f"{each.suite}, {CHANGES[each.change].about}: {each.verdict}, {each.cases} cases"

@@ -10,9 +10,11 @@ from checkvalve.conformance.campaigns.case import RunSettings
 from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.suites.results import NOT_SHOWN, PASSED
 from checkvalve.conformance.suites.run import run_program
+from checkvalve.conformance.suites.suite import Act
 from checkvalve.conformance.systems.catalogue import suite_named
 from checkvalve.conformance.systems.kafka_purgatory.suite import meeting
 from checkvalve.conformance.systems.targets import resolve_target
+from checkvalve.spec.kafka.observed_purgatory import TIMEOUTS
 
 NAME = "kafka.purgatory"
 NEW, OLD = "reference.purgatory", "reference.purgatory.old"
@@ -47,3 +49,19 @@ def test_a_request_that_was_never_made_is_declined() -> None:
     reply = session.request({"do": "force", "request": "r1"})
     assert (reply["error"], reply["definite"]) == ("unknown-request", True)
     session.close()
+
+
+@pytest.mark.parametrize("target", [NEW, OLD])
+@pytest.mark.parametrize("failing", ["complete", "expire"])
+def test_a_timeout_of_nought_may_end_in_the_call_or_in_the_next_round(
+    target: str, failing: str
+) -> None:
+    """The new purgatory lets the request expire at once, the old one in its round; both may, also
+    where a callback raises then, whose error may go anywhere."""
+    nought = 3 * (TIMEOUTS.index(0) + 1)
+    plan = Act("fail", ("try", "complete", "expire").index(failing) - 1)
+    for program in ((Act("watch", nought),), (plan, Act("watch", nought))):
+        run = run_program(suite_named(NAME), resolve_target(target), (
+            *program, Act("moved"), Act("advance"), Act("moved"), Act("watched"),
+            Act("estimate")) if target == NEW else (*program, Act("advance"), Act("moved")), 1)
+        assert not run.breaches

@@ -120,9 +120,9 @@ def test_an_element_beyond_the_limit_is_refused_and_nothing_changes() -> None:
 class LossyNetwork:
     """Both ends of a link with limits; of what was sent any message arrives, or none."""
 
-    def __init__(self, capacity: int, batch: int) -> None:
-        self.sender: CountedSender[int] = CountedSender(capacity)
-        self.receiver: CountedReceiver[int] = CountedReceiver(capacity, batch)
+    def __init__(self, capacity: int, batch: int, first: int = 0) -> None:
+        self.sender: CountedSender[int] = CountedSender(capacity, first=first)
+        self.receiver: CountedReceiver[int] = CountedReceiver(capacity, batch, first=first)
         self.data: list[tuple[int, int]] = []
         self.limits: list[int] = []
         self.acks: list[int] = []
@@ -169,6 +169,21 @@ def test_limits_keep_a_link_bounded_whatever_the_network_does(
         assert len(network.receiver) <= size[0]
         assert network.sender.kept <= size[0]
         assert network.processed == list(range(len(network.processed)))
+
+
+@given(CAPACITIES, LOSSY_STEPS, st.integers(1, 2**40))
+def test_a_link_does_the_same_whatever_its_first_number(
+    size: tuple[int, int], steps: list[tuple[str, int]], first: int
+) -> None:
+    """All numbers are larger by that."""
+    one, other = LossyNetwork(*size), LossyNetwork(*size, first)
+    for do, pick in steps:
+        one.step(do, pick)
+        other.step(do, pick)
+    assert other.data == [(number + first, element) for number, element in one.data]
+    assert other.limits == [limit + first for limit in one.limits]
+    assert other.acks == [number + first for number in one.acks]
+    assert (other.processed, other.receiver.accepted) == (one.processed, one.receiver.accepted)
 
 
 @given(CAPACITIES, LOSSY_STEPS)

@@ -12,10 +12,13 @@ from checkvalve.conformance.suites.run import TargetFailed, run_program
 from checkvalve.conformance.suites.suite import Act
 from checkvalve.conformance.systems.catalogue import port_named, suite_named
 from checkvalve.conformance.systems.rate.adapter import ReferenceLog, ReferenceRate
+from checkvalve.conformance.systems.rate.suite import IDLE, RATES, SUITE
 from checkvalve.reference.drivers.schedules.scheduling import Scheduler
 from checkvalve.reference.drivers.schedules.virtual_loop import VirtualLoop
 from checkvalve.reference.flow.bucket import RateLimit, SlidingLog
 from checkvalve.reference.flow.link import LinkMisuse
+from checkvalve.spec.notation.interpreter import Interpreter
+from checkvalve.spec.notation.machine import Machine
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -179,3 +182,41 @@ def test_a_call_is_let_through_once() -> None:
     with pytest.raises(TargetFailed, match="cannot be when|does not wait"):
         run_program(suite_named("rate"), target, (Act("acquire"), Act("take"), Act("tick"),
                                                   Act("acquire"), Act("tick")), 1)
+
+
+@given(asked=ASKED, ticks=st.integers(1, 9), depth=st.sampled_from(sorted(RATES)))
+def test_to_idle_is_to_tick_so_often(asked: list[int | None], ticks: int, depth: int) -> None:
+    """Of a bucket, and of a log where the rate has one."""
+    for made in (RateLimit, *(() if depth % RATES[depth] else (SlidingLog,))):
+        one, other = (made(RATES[depth], depth) for _ in range(2))
+        for limit in (one, other):
+            for each in asked:
+                limit.tick() if each is None else limit.take(each)
+        one.idle(ticks)
+        for _ in range(ticks):
+            other.tick()
+        left = [sum(limit.take() for _ in range(depth + 1)) for limit in (one, other)]
+        assert left[0] == left[1]
+
+
+@pytest.mark.parametrize("depth", RATES)
+@pytest.mark.parametrize("machine", [watch.machine for watch in SUITE.watches])
+def test_a_period_and_a_tick_are_as_good_as_any_longer_time(
+    machine: type[Machine], depth: int
+) -> None:
+    """So an observer is told of no more ticks, however many pass: from any state that it has
+    within four admissions and ticks."""
+    constants = {name: value for name, value in SUITE.constants(depth, 18).items()
+                 if name in machine.constants_declared}
+    run = Interpreter(machine, constants)
+    acts = [("tick", ()), *((do, (("permits", permits),)) for do in ("passes", "is_logged")
+                            for permits in (1, depth))]
+    states = {run.initial()}
+    for _ in range(4):
+        states |= {after for state in states for act in acts
+                   if (after := run.step(state, *act)) is not None}
+    for state in states:
+        for _ in range(SUITE.constants(depth, 18)["P"] + 1):
+            state = run.step(state, "tick")
+        assert run.step(state, "tick") == state
+    assert min(IDLE) > SUITE.constants(depth, 18)["P"]

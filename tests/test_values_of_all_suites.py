@@ -41,7 +41,10 @@ DRESSED = [name for name in CONVERSING if system_of(name).suite.payloads]
     "closing-drops-equal-items", "closing-loses-numbers", "memtable-names-of-32-bits",
     "memtable-lengths-of-32-bits", "bookie-cuts-names", "partition-commits-31-bits",
     "publisher-requests-in-32-bits", "input-counts-in-16-bits",
-    "purgatory-ignores-case"])
+    "purgatory-ignores-case", "purgatory-wraps-at-16-bits", "purgatory-takes-nought-for-never",
+    "purgatory-one-for-each-deadline", "link-sends-16-bits", "link-keeps-32-bits",
+    "counted-numbers-in-32-bits", "counted-limits-in-31-bits", "condition-wakes-all-for-none",
+    "condition-wakes-none-of-few", "rate-idles-in-31-bits", "rate-log-idles-in-32-bits"])
 def test_a_twin_that_looks_at_values_is_named_by_a_default_run(name: str) -> None:
     """The value may be an item, a name, a key, an offset or an amount."""
     assert find(name).verdict == NAMED

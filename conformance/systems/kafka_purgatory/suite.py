@@ -499,8 +499,6 @@ _WAITING_LONG: Final = _waiting(45, 390)
 _ENDS: Final = _waiting(0, 2**16 + 3, 2**31 + 3)
 """Picks of requests whose timeout is at the end of some numbers."""
 
-_PERIODS: Final = (*range(3), PERIODS.index(2**16), PERIODS.index(2**31 + 7))
-
 
 def _one_of(do: str, picks: Iterable[int]) -> tuple[Act, ...]:
     return tuple(Act(do, pick) for pick in picks)
@@ -547,8 +545,7 @@ SUITE: Final = PurgatorySuite(
         styles=KEY_STYLES, several={"watch": _how_many}, texts=True),
     long=Long(fills=("watch",), drains=("ready", "check", "advance"), sizes=(6,),
               picks={"watch": (*range(KEY_SETS), *_WAITING_LONG, *_ENDS), "advance": range(3)}),
-    own_picks={"watch": (*range(KEY_SETS),) * 4 + _waiting(5) + _ENDS,
-               "advance": (*range(3),) * 2 + _PERIODS},
+    own_picks={"watch": (*range(KEY_SETS),) * 12 + _waiting(0)},
     courses=_TIMES,
     conversation=PurgatoryConversation,
     scene="A purgatory. Purge interval: {capacity}.",

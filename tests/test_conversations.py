@@ -30,7 +30,6 @@ AIM = 20
 """Lines by hand of a suite whose observer keeps what later requests depend on."""
 
 ABOVE = {
-    "reactive.processor": 65, "reactive.publisher": 210, "reactive.subscriber": 153,
     "kafka.purgatory": 247, "kafka.races": 211, "kafka.controller": 89,
 }
 """The suites that have more, and how many: plans that are drawn as a whole, both sides of a stream,
@@ -45,7 +44,7 @@ OTHER_NAMES = {
 """Suites whose observer's chapter has another name than theirs, as
 docs/decisions/names-of-suites-and-chapters.md argues."""
 
-MODULES = ("suite", "conversation", "sides")
+MODULES = ("suite", "conversation")
 OURS = "checkvalve.conformance.systems"
 IDLE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
         tokenize.ENDMARKER}

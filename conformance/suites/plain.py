@@ -60,16 +60,22 @@ class PlainConversation:
     """The variables that it declares, and by action the changes of these."""
     knows: ClassVar[tuple[Given, ...]] = ()
     """The fields that a message has besides its own; those that its base knows come first."""
+    measures: ClassVar[Mapping[str, str]] = {}
+    """By measure of the suite, the variable that has it; None there is not known yet."""
     plan: ClassVar[Plan] = Plan(())
     """The fields that messages have besides, those that its bases know included."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
-        cls.plan = Plan((*cls.plan.knows, *vars(cls).get("knows", ())))
+        bases = [base for base in cls.__bases__ if issubclass(base, PlainConversation)]
+        cls.plan = Plan(tuple(dict.fromkeys((
+            *(each for base in bases for each in base.plan.knows),
+            *vars(cls).get("knows", ())))))
         own = tuple(each for each in vars(cls).values() if isinstance(each, Variable))
-        cls.variables = (*cls.variables, *own)
-        effects = {action: [*found] for action, found in cls.effects.items()}
-        for action, effect in (pair for each in own for pair in each.effects()):
+        cls.variables = tuple({each.name: each for each in (
+            *(each for base in bases for each in base.variables), *own)}.values())
+        effects: dict[str, list[Effect]] = {}
+        for action, effect in (pair for each in cls.variables for pair in each.effects()):
             effects.setdefault(action, []).append(effect)
         cls.effects = {action: tuple(found) for action, found in effects.items()}
 
@@ -250,11 +256,22 @@ class PlainConversation:
         if error := refused(request, reply, asked, possible if self.errors_tell else ()):
             return error
         steps, words = self.seen(request, reply["ok"])
-        acts = self.says is not None and self._row(request)[0].acts
+        told = f"{asked}: {words}" if words else asked
+        row = self._row(request)[0] if self.says is not None else None
+        if row is not None and row.is_outcome and steps:
+            first = len(row.tells)
+            return Exchange(request, reply, told, steps[0] if first else None, steps[first:],
+                            completions=possible, measured=self._measured())
+        acts = row is not None and row.acts
         return Exchange(
-            request, reply, f"{asked}: {words}" if words else asked,
-            steps[0] if steps else None, steps[1:], possible=() if acts else possible,
-            completions=possible if acts or len(steps) > 1 else ())
+            request, reply, told, steps[0] if steps else None, steps[1:],
+            possible=() if acts else possible,
+            completions=possible if acts or len(steps) > 1 else (), measured=self._measured())
+
+    def _measured(self) -> Mapping[str, int]:
+        """The measures that are known of, as they stand now."""
+        return {name: found for name, variable in self.measures.items()
+                if (found := getattr(self, variable)) is not None}
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
         """The first act that makes a request: by any of its names, any pick, any value it

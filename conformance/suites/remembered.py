@@ -26,8 +26,8 @@ from .says import Fields, Picks
 
 __all__ = [
     "Change", "Effect", "Variable", "counts", "drawn", "flag", "highest", "in_state", "kept",
-    "kept_by", "latest", "newest", "next_few", "next_number", "numbered", "numbers_below", "oldest",
-    "places", "states", "tally", "those", "up_to", "within",
+    "kept_by", "largest", "latest", "newest", "next_few", "next_number", "numbered",
+    "numbers_below", "oldest", "places", "states", "tallies", "tally", "those", "up_to", "within",
 ]
 
 T = TypeVar("T")
@@ -91,9 +91,25 @@ def flag(on: str = "", off: str = "", first: bool = False) -> Variable[bool]:
                     _all_of(off, lambda value, about: False))
 
 
+def tallies(by: str, changes: Mapping[str, int]) -> Variable[Counter[Any]]:
+    """How many there are by the value of a field: by action, what comes to them, or goes."""
+    def changed(number: int) -> Change:
+        def change(value: Counter[Any], about: Fields) -> Counter[Any]:
+            value[about[by]] = max(0, value[about[by]] + number)
+            return value
+        return change
+    return Variable(Counter, [(action, changed(number)) for action, number in changes.items()])
+
+
 def highest(field: str, actions: str, first: int = 0) -> Variable[int]:
     """The largest value of a field, of that one and those that actions had."""
     return Variable(lambda: first, _all_of(actions, lambda value, about: max(value, about[field])))
+
+
+def largest(field: str, actions: str) -> Variable[int | None]:
+    """The largest value of a field that actions had; None before the first."""
+    return Variable(lambda: None, _all_of(
+        actions, lambda value, about: about[field] if value is None else max(value, about[field])))
 
 
 def kept(
@@ -265,8 +281,12 @@ def within(counts: Sequence[int], variable: str, constant: str) -> Picks:
 
 
 def next_number(variable: str) -> Picks:
-    """The number of the one that comes after those that are there, counted from 0."""
-    return lambda talk, request: [len(getattr(talk, variable))]
+    """The number of the one that comes after those that are there, or of a tally, counted from 0.
+    """
+    def picks(talk: Any, request: Fields) -> list[int]:
+        here = getattr(talk, variable)
+        return [here if isinstance(here, int) else len(here)]
+    return picks
 
 
 def next_few(variable: str, constant: str, few: int = 3, first: str = "") -> Picks:

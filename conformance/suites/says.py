@@ -18,12 +18,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from itertools import islice
+from itertools import islice, product
 from typing import Any, Protocol
 
 from ...spec.notation.interpreter import Step
 from ...spec.notation.machine import Action, Machine, constants_of, number
 from ...spec.notation.types import Domain, DomainLike, domain_values
+from ..ports.base import Message
 from .exchange import Answer
 from .shown import (
     ANY, END, WAITS, Among, Fields, Known, Listed, Part, Says, Seen, Talk, Works, noted,
@@ -31,8 +32,8 @@ from .shown import (
 
 __all__ = [
     "ANY", "END", "WAITS", "Among", "Fields", "Known", "Listed", "On", "Part", "Says", "Seen",
-    "Table", "Works", "any_one", "done", "each", "ends", "on", "one", "over", "says", "table",
-    "unsaid",
+    "Table", "Works", "all_events", "any_one", "done", "each", "ends", "for_each", "on", "one",
+    "over", "says", "table", "unsaid",
 ]
 
 Picks = Callable[[Any, Fields], Sequence[Any]]
@@ -118,6 +119,12 @@ class On:
         """True if it is a step itself: then what could be otherwise comes after that step."""
         return bool(self.tells) and any(END in part.kinds for part in self.parts)
 
+    @cached_property
+    def is_outcome(self) -> bool:
+        """True if all that its answers show are events, so that its outcome is the request itself.
+        """
+        return any(part.are_events for part in self.parts)
+
     def could(self, talk: Talk, fields: Fields) -> Iterator[Answer]:
         """All the answers that there could be; none where there is but one."""
         for part in self.parts:
@@ -146,7 +153,7 @@ class On:
         talk.note(self._answered, fields)
         if self.repeated:
             steps *= fields[self.repeated]
-        return Seen(tuple(steps), self.joined.join(words))
+        return Seen(tuple(steps), self.joined.join(filter(None, words)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,9 +194,21 @@ def done(words: str = "done") -> Says:
     return says(True, "", words)
 
 
-def ends(action: str, words: str) -> Says:
+def ends(action: str, words: str = "", gives: str = "", **more: Any) -> Says:
     """Nothing more was done: the step after the last event."""
-    return Says(END, action, words)
+    return says(END, action, words, gives=gives, **more)
+
+
+def for_each(values: str, field: str, *those: Message, only: str = "") -> Among:
+    """Each of ``those``, with the ``field`` that is each value of a variable or of a field of the
+    request; without ``field`` the values are fields themselves. None unless ``only`` is true."""
+    def among(talk: Any, request: Fields) -> Iterator[Message]:
+        if only and not getattr(talk, only):
+            return
+        found = request[values] if values in request else getattr(talk, values)
+        for value, that in product(found, those or ({},)):
+            yield {field: value, **that} if field else {**value, **that}
+    return among
 
 
 def over(among: Listed, *entries: Says) -> tuple[Says, ...]:
@@ -210,6 +229,11 @@ def unsaid(*entries: Says | tuple[Says, ...]) -> tuple[Says, ...]:
 def each(*entries: Says | tuple[Says, ...], **more: Any) -> Part:
     """A list of events; see ``Part``."""
     return Part(_groups(entries), is_list=True, **more)
+
+
+def all_events(*entries: Says | tuple[Says, ...]) -> Part:
+    """A list of events, each of which could be another: the outcome of the request is itself."""
+    return each(*entries, nothing="nothing", joined=", ", are_events=True)
 
 
 def one(*entries: Says | tuple[Says, ...], **more: Any) -> Part:
@@ -264,7 +288,8 @@ def table(observer: type[Machine] | tuple[type[Machine], ...], *rows: On) -> Tab
     declared = _declared(observers)
     found: dict[str, tuple[On, ...]] = {}
     for row in rows:
-        parts = tuple(part.bound(declared, len(row.parts) == 1) for part in row.parts)
+        parts = tuple(part.in_answer_to(row.do).bound(declared, len(row.parts) == 1)
+                      for part in row.parts)
         tells = Part((row.tells,)).bound(declared, alone=True).groups[0]
         later = row.later and row.later.bound(declared, alone=True)
         bound = replace(row, parts=parts, tells=tells, later=later)

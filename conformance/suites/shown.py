@@ -47,7 +47,7 @@ WAITS: Final = _Other.WAITS
 
 _SEE_THE_PAGE: Final = "Fix the adapter; the page of its port says what there can be."
 
-_KINDS: Final = ("does", "call")
+_KINDS: Final = ("does", "event", "call")
 """The keys under which an event that is an object has its kind; without one, its only key is the
 kind."""
 
@@ -117,8 +117,13 @@ class Says:
     list, or of its one value. It is meant only ``where`` that field holds. It could be any value
     that the observer knows, or those ``among`` which it is. One that the observer has no number for
     is the action ``beyond``, or passed on as it is where that is ``exact``; or, with ``one_more``,
-    the highest amount, and 1 in a step of its own. After one that is ``last`` nothing more is done.
-    ``names`` are the action's parameters; these and its words ``need`` fields.
+    the highest amount, and 1 in a step of its own. After one that is ``last`` nothing more is done,
+    and one may show ``then`` another step, where that is meant. ``names`` are the action's
+    parameters; these and its words ``need`` fields. It is listed in the answers ``to`` some
+    requests alone; and nothing is said of one that is ``quiet`` when it was really shown.
+
+    An end (END) is shown ``only_if`` some variables are true, and unless an event of the answer has
+    the field ``denying`` it; once for each value of the variable ``of_each``, if it has one.
     """
 
     answer: Any
@@ -132,6 +137,12 @@ class Says:
     exact: bool = False
     one_more: bool = False
     last: bool = False
+    then: Says | None = None
+    to: str = ""
+    quiet: bool = False
+    only_if: str = ""
+    denying: str = ""
+    of_each: str = ""
     instead_of: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     need: tuple[str, ...] = ()
@@ -142,7 +153,15 @@ class Says:
         over = declared[self.action].over if self.action else ()
         names = tuple(name for name, _ in over)
         named = [name for _, name, _, _ in Formatter().parse(self.words) if name]
-        return replace(self, names=names, need=tuple(dict.fromkeys((*names, *named))))
+        return replace(self, names=names, need=tuple(dict.fromkeys((*names, *named))),
+                       then=self.then and self.then.bound(declared))
+
+    def in_answer_to(self, do: str) -> Says | None:
+        """The entry in the answers to a request, where it may not be listed; None for an end that
+        does not come there."""
+        if not self.to or do in self.to.split():
+            return self
+        return None if self.answer is END else replace(self, words="")
 
     def answer_of(self, request: Fields, about: Fields, known: Known, then: tuple[Step, ...],
                   instead_of: tuple[str, ...]) -> Answer:
@@ -204,7 +223,9 @@ class Part:
     more, null stands after them. One event of a list may be due, the first for which the field
     ``due`` holds: it has the field ``is_due``, and is judged after all others; ``undue`` is what
     stands in its place if there is none. True says that there are no events, and so may an empty
-    list where the one answer is true.
+    list where the one answer is true. An event may show ``every`` entry of its kind, where it has
+    several. Of a request whose answers ``are_events`` the outcome is the request itself, if that is
+    a step.
     """
 
     groups: tuple[tuple[Says, ...], ...]
@@ -223,6 +244,16 @@ class Part:
     due: str = ""
     undue: Message | None = None
     calls: Mapping[str, str] = field(default_factory=dict)
+    every: bool = False
+    are_events: bool = False
+
+    def in_answer_to(self, do: str) -> Part:
+        """The part in the answers to one request of those that have it."""
+        if not any(entry.to for group in self.groups for entry in group):
+            return self
+        groups = (tuple(meant for entry in group if (meant := entry.in_answer_to(do)))
+                  for group in self.groups)
+        return replace(self, groups=tuple(group for group in groups if group))
 
     def bound(self, declared: Mapping[str, Action], alone: bool) -> Part:
         """The part with what the observer declares of the actions; it may be ``alone`` in its
@@ -266,7 +297,8 @@ class Part:
     def could(self, talk: Talk, request: Fields) -> Iterator[Answer]:
         """The answers that there could be in its place."""
         end = tuple(entry.step({**request, **talk.about({})}, talk.known)
-                    for entry in self.kinds.get(_Other.END, ()))
+                    for entry in self.kinds.get(_Other.END, ())
+                    if not entry.only_if and not entry.of_each)
         for told in self._told if talk.wanted is None else self._of(talk.wanted):
             for about in told[0].could(talk, request):
                 for entry in told:
@@ -276,7 +308,7 @@ class Part:
     def shown(self, talk: Talk, request: Fields, answer: Any) -> tuple[list[Step], str]:
         """The steps and the words of what was answered; it is noted too."""
         if not self.is_list:
-            entry, about = self._meant(talk, request, answer)
+            (entry, *_), about = self._meant(talk, request, answer)
             fields = {**request, **about}
             steps = [entry.step(fields, talk.known), *entry.more(fields, talk.known)] if (
                 entry.action) else []
@@ -290,24 +322,51 @@ class Part:
             events = self._events(request, answer)
         if self.undue:
             events = self._with_the_due_last(talk, events)
+        abouts = []
         for event in events:
-            entry, about = self._meant(talk, request, event)
+            entries, about = self._meant(talk, request, event)
+            abouts.append(about)
             fields = {**request, **about}
-            steps.append(entry.step(fields, talk.known))
-            if entry.one_more:
-                steps += entry.more(fields, talk.known)
-            if self.reports is None:
-                words.append(filled(entry.seen, fields))
-            noted(talk, entry, about)
+            for entry in entries:
+                steps += self._shown_by(talk, entry, fields)
+                if self.reports is None and not entry.quiet:
+                    words.append(filled(entry.seen, fields))
+                noted(talk, entry, about)
+                if entry.then is not None and fields.get(entry.then.where):
+                    steps.append(entry.then.step(fields, talk.known))
+                    noted(talk, entry.then, about)
         if self.calls:
             first = self.groups[0][0].action
             steps.sort(key=lambda step: step[0] != first)
         for entry in self.kinds.get(_Other.END, ()):
-            steps.append(entry.step({**request, **talk.about({})}, talk.known))
+            steps += self._at_the_end(talk, entry, request, abouts)
         if self.reports is not None:
             return steps, self.reports(talk, request, answer)
         told = self.words.format(self.joined.join(words), s="s" if len(words) > 1 else "")
         return steps, told if words else self.nothing
+
+    @staticmethod
+    def _shown_by(talk: Talk, entry: Says, fields: Fields) -> Iterable[Step]:
+        """The steps of an event that is meant by an entry."""
+        if not entry.action:
+            return ()
+        step = entry.step(fields, talk.known)
+        return (step, *entry.more(fields, talk.known)) if entry.one_more else (step,)
+
+    @staticmethod
+    def _at_the_end(
+        talk: Talk, entry: Says, request: Fields, abouts: Sequence[Fields]
+    ) -> Iterator[Step]:
+        """The steps of an end after some events."""
+        if entry.only_if and not all(getattr(talk, name) for name in entry.only_if.split()):
+            return
+        if entry.denying and any(about.get(entry.denying) for about in abouts):
+            return
+        for each in sorted(getattr(talk, entry.of_each)) if entry.of_each else (None,):
+            own = {entry.gives[0]: each} if entry.of_each else {}
+            fields = {**request, **talk.about({}), **own}
+            noted(talk, entry, fields)
+            yield entry.step(fields, talk.known)
 
     def _events(self, request: Fields, answer: Any) -> Sequence[Any]:
         """The events of an answer that is a list, or true."""
@@ -333,13 +392,17 @@ class Part:
             return [*events, self.undue]
         return [*events[:due], *events[due + 1:], {**events[due], "is_due": True}]
 
-    def _meant(self, talk: Talk, request: Fields, event: Any) -> tuple[Says, Fields]:
-        """The entry of an answer or event, and what that carries."""
+    def _meant(
+        self, talk: Talk, request: Fields, event: Any
+    ) -> tuple[tuple[Says, ...], Fields]:
+        """The entry of an answer or event, or every one, and what that carries."""
         entries, carried = self._parsed(event)
         fields = talk.about(carried)
+        if self.every and entries:
+            return entries, fields
         for entry in entries:
             if not entry.where or fields.get(entry.where):
-                return entry, fields
+                return (entry,), fields
         raise TargetError(
             f"the target reports {excerpt(event)}, which cannot be when {request['do']!r} is asked",
             next_step=_SEE_THE_PAGE)
@@ -360,6 +423,7 @@ class Part:
 
 
 def noted(talk: Talk, entry: Says, about: Fields) -> None:
-    """Remember and count what an entry has shown."""
-    talk.note(entry.action, about)
-    talk.times[entry.action] += 1
+    """Remember and count what an entry has shown: what is no step, by the name of the answer."""
+    action = entry.action or str(entry.answer)
+    talk.note(action, about)
+    talk.times[action] += 1

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import ClassVar, Final
 
 from ....spec.reactive.observed_processor import ObservedInlet, ObservedOutlet
+from ...suites.besides import Derived, Given, room
 from ...suites.lengthy import Long, grown
+from ...suites.remembered import kept
+from ...suites.says import all_events, table, unsaid
 from ...suites.suite import Act, Course, Measure, Suite, Watch
-from ..reactive_publisher.conversation import COUNTS, Downstream
-from ..reactive_publisher.sides import Side, StreamConversation, table_of
-from ..reactive_publisher.suite import DEPTH, DOWNSTREAM_COURSES, DOWNSTREAM_DEPTH, ENDS
+from ..reactive_publisher.conversation import (
+    COUNTS, DEPTH, REFERRED, SHOWN_BELOW, Downstream, below,
+)
+from ..reactive_publisher.suite import DOWNSTREAM_COURSES, DOWNSTREAM_DEPTH, ENDS
 from ..reactive_publisher.suite import DOWNSTREAM_WEIGHTS as DOWN
-from ..reactive_subscriber.conversation import Upstream
+from ..reactive_subscriber.conversation import SHOWN_ABOVE, Upstream, above
 from ..reactive_subscriber.suite import PAYLOADS, UPSTREAM_MEASURES
 from ..reactive_subscriber.suite import UPSTREAM_WEIGHTS as UP
 
@@ -26,15 +30,23 @@ BATCHES: Final = {1: 1, 2: 1, 3: 2, 6: 3}
 """Sizes of batches by capacity of the buffer."""
 
 
-class ProcessorConversation(StreamConversation):
-    """One session with a processor; see ``Conversation``."""
+class ProcessorConversation(Downstream, Upstream):
+    """One session with a processor, both sides of it; see ``Conversation``. Each machine sees all
+    of it in one order."""
 
-    says = table_of((ObservedOutlet, ObservedInlet), Downstream, Upstream)
-
-    def taken(self) -> tuple[Side, ...]:
-        most = self.constants["N"]
-        return (Downstream(1, most, DEPTH, brought=[]),
-                Upstream(self.settings["capacity"], most))
+    carries: ClassVar = {**Downstream.carries, **Upstream.carries}
+    measures: ClassVar = {**Downstream.measures, **Upstream.measures}
+    knows: ClassVar[tuple[Given, ...]] = ()
+    elements = kept("element", adds="next")
+    has_room = room("brought", "N")
+    quiescent = Derived(lambda talk: (
+        talk.request["do"] == "settle" or talk.policy == "inline") and not (
+            talk.holding or talk.held))
+    says = table(
+        (ObservedOutlet, ObservedInlet),
+        *below(all_events(*SHOWN_BELOW, *SHOWN_ABOVE),
+               all_events(*REFERRED, unsaid(*SHOWN_BELOW), *SHOWN_ABOVE)),
+        *above(all_events(*SHOWN_BELOW, *SHOWN_ABOVE)))
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

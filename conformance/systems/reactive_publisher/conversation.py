@@ -2,295 +2,175 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
-from ....spec.notation.interpreter import Step
-from ....spec.reactive.observed_publisher import Cause
-from ...ports.base import Message
-from ...suites.says import Among, Fields, over, says
-from ...suites.suite import Act
-from ...suites.values import Value, in_words
+from ...suites.besides import (
+    Derived, Given, asked, inside, looked_up, outside, same, told, worded,
+)
+from ...suites.plain import PlainConversation
+from ...suites.remembered import counts, kept, largest, tallies, those
+from ...suites.says import ANY, On, Part, Says, done, ends, for_each, on, over, says
 from .port import CAUSES
-from .sides import Entries
 
-__all__ = ["COUNTS", "Downstream"]
+__all__ = ["COUNTS", "DEPTH", "REFERRED", "SHOWN_BELOW", "Downstream", "below"]
 
 COUNTS: Final = (1, 2, 3, 0, 9, -1)
 """The requested numbers: the last but one exceeds the source, and 0 and less is illegal."""
 
-_CALLS: Final = ("subscribe", "request", "request_all", "cancel")
-_OF_ALL: Final = ("subscribe_null", "references", "run", "settle")
-_SAID: Final = {
-    "subscribed": "onSubscribe to {s}", "complete": "onComplete to {s}",
-    "requests": "({s}) it requests {n} within", "cancels": "({s}) it cancels within",
-    "raised": "({s}) {call} raises", "waits": "({s}) {call} does not return", "returned": "",
-    "refers": "to subscriber {s}",
-}
-_CAUSES_IN_WORDS: Final = (": the source has failed", ": the request was illegal", "")
+DEPTH: Final = 4
+"""The number of onNext that may be open, one in the other."""
+
+Entries = tuple[Says | tuple[Says, ...], ...]
+
+_CALLS: Final = {"subscribe": "subscribe", "request": "request", "request_all": "request",
+                 "cancel": "cancel"}
+_TO_CALLS: Final = " ".join(_CALLS)
+_TO_REQUESTS: Final = "request request_all"
+_WHY: Final = dict(zip(
+    CAUSES, (": the source has failed", ": the request was illegal", ""), strict=True))
+_CAUSES: Final = {cause: CAUSES.index(cause) for cause in CAUSES}
+
+_SIGNALLED: Final = for_each("signalled", "s", {"deep": 0})
+_PLANNED: Final = for_each("planned", "s", {"deep": DEPTH})
+_FAILING: Final = for_each("signalled", "s", *({"cause": cause} for cause in CAUSES))
+_HELD_UP: Final = for_each("signalled", "s", only="holding")
 
 
-# ---- what could be shown ------------------------------------------------------------------------
+def _from(event: str, action: str, words: str, seen: str = "", where: str = "is_known",
+          **more: Any) -> Says:
+    """An event of a subscriber that was subscribed."""
+    return says(event, action, words, seen, where=where, **more)
 
 
-def _below(talk: Any) -> Downstream:
-    found: Downstream = talk.side("subscribe")
-    return found
+def _could_be(action: str, words: str, to: str = "") -> Says:
+    """An entry that is listed alone: the event is read by another one."""
+    return says(None, action, words, to=to)
 
 
-def _joined(talk: Any, request: Fields) -> list[int]:
-    joining = {request["subscriber"]} if request["do"] == "subscribe" else set()
-    return sorted(_below(talk).joined | joining)
+def _from_strangers(shown: Entries) -> Iterator[Says]:
+    """Any event of a subscriber that was not subscribed: an element that does not exist."""
+    entries = [entry for group in shown
+               for entry in (group if isinstance(group, tuple) else (group,))]
+    for entry in {entry.answer: entry for entry in entries if entry.where}.values():
+        yield replace(entry, action="on_next_other", words="", where="is_unknown", then=None)
 
 
-def _signalled(talk: Any, request: Fields) -> Iterator[Message]:
-    """Each subscriber that may get a signal now."""
-    if request["do"] not in ("references", "plan", "quit", "hold"):
-        yield from ({"s": s, "deep": 0} for s in _joined(talk, request))
+_ELEMENT: Final = "onNext({named}) to {subscriber}"
+_IS_HELD: Final = says(None, "hold", "", where="holds_signal")
+_RAISES, _WAITS = "({subscriber}) {call} raises", "({subscriber}) {call} does not return"
 
-
-def _planning(talk: Any, request: Fields) -> Iterator[Message]:
-    """Each subscriber that requests within its signals."""
-    below = _below(talk)
-    yield from ({"s": each["s"], "deep": below.depth} for each in _signalled(talk, request)
-                if each["s"] in below.planning)
-
-
-def _failing(talk: Any, request: Fields) -> Iterator[Message]:
-    yield from ({"s": each["s"], "cause": Cause(cause), "why": why}
-                for each in _signalled(talk, request)
-                for cause, why in enumerate(_CAUSES_IN_WORDS))
-
-
-def _referred(talk: Any, request: Fields) -> Iterator[Message]:
-    if request["do"] == "references":
-        yield from ({"s": s} for s in _joined(talk, request))
-
-
-def _called(*calls: str, held: bool = False) -> Among:
-    """A call that was made, if it is one of these; one that another thread may hold up."""
-    def among(talk: Any, request: Fields) -> Iterator[Message]:
-        if request["do"] in calls and (_below(talk).is_held or not held):
-            call = "request" if request["do"] == "request_all" else request["do"]
-            yield from ({"s": s, "call": call} for s in _joined(talk, request))
-    return among
-
-
-_REQUESTING: Final = ("request", "request_all")
-
-_SHOWS: Final[tuple[Entries, ...]] = (
-    over(_signalled, says("rests", "rests", "no more for subscriber {s}"),
-         says("on_subscribe", "on_subscribe", "onSubscribe to {s}"),
-         says("on_next", "on_next", "the next element to {s}")),
-    over(_planning, says("on_next", "on_next", "the next element to {s}, within {deep} others")),
-    over(_signalled, says("on_next_other", "on_next_other", "another element to {s}"),
-         says("on_complete", "on_complete", "onComplete to {s}")),
-    over(_failing, says("on_error", "on_error", "onError to {s}{why}")),
-    over(_referred, says("refers", "refers", "to subscriber {s}")),
-    over(_called(*_CALLS), says("call_returns", "call_returns", "{call} returns")),
-    over(_called("subscribe"), says("subscribe_raises", "subscribe_raises", "subscribe raises")),
-    over(_called(*_REQUESTING), says("request_raises", "request_raises", "request raises")),
-    over(_called("cancel"), says("cancel_raises", "cancel_raises", "cancel raises")),
-    over(_called(*_REQUESTING, held=True),
-         says("request_waits", "request_waits", "request does not return")),
-    over(_called("cancel", held=True),
-         says("cancel_waits", "cancel_waits", "cancel does not return")),
-    over(_planning, says("request_within_raises", "request_within_raises",
-                         "a request within a signal raises")),
-    *(says(does, does, "") for does in (
-        "subscriber", "release", "asks", "asks_for_all", "asks_within", "cancel", "hold")),
+_SHOWN: Final[Entries] = (
+    ends("call_returns", to=_TO_CALLS, denying="is_own"),
+    over(_SIGNALLED,
+         ends("rests", "no more for subscriber {s}", "s", of_each="joined", only_if="quiescent"),
+         _from("subscribed", "on_subscribe", "onSubscribe to {s}", "onSubscribe to {subscriber}"),
+         _from("next", "on_next", "the next element to {s}", _ELEMENT, "is_due", then=_IS_HELD)),
+    over(_PLANNED, _could_be("on_next", "the next element to {s}, within {deep} others")),
+    over(_SIGNALLED,
+         _from("next", "on_next_other", "another element to {s}", _ELEMENT, then=_IS_HELD),
+         _from("complete", "on_complete", "onComplete to {s}", "onComplete to {subscriber}")),
+    over(_FAILING, _from("error", "on_error", "onError to {s}{why}",
+                         "onError to {subscriber}{why}")),
+    over(_SIGNALLED, _could_be("call_returns", "{call} returns", to=_TO_CALLS)),
+    over(_SIGNALLED, _from("raised", "subscribe_raises", "subscribe raises", _RAISES, "subscribe",
+                           to="subscribe")),
+    over(_SIGNALLED, _from("raised", "request_raises", "request raises", _RAISES, "request",
+                           to=_TO_REQUESTS)),
+    over(_SIGNALLED, _from("raised", "cancel_raises", "cancel raises", _RAISES, "cancel",
+                           to="cancel")),
+    over(_HELD_UP, _from("waits", "request_waits", "request does not return", _WAITS, "request",
+                         to=_TO_REQUESTS)),
+    over(_HELD_UP, _from("waits", "cancel_waits", "cancel does not return", _WAITS, "cancel",
+                         to="cancel")),
+    over(_PLANNED, _from("raised", "request_within_raises", "a request within a signal raises",
+                         _RAISES, "requests")),
+    _from("waits", "request_waits", "", _WAITS, "requests"),
+    _from("waits", "subscribe_raises", "", _WAITS, "subscribe"),
+    _from("requests", "asks_within", "", "({subscriber}) it requests {n} within"),
+    _from("cancels", "cancel", "", "({subscriber}) it cancels within"),
+    _from("returned", "", "", quiet=True),
+    says("holds", "", "", quiet=True),
 )
+SHOWN_BELOW: Final[Entries] = (*_from_strangers(_SHOWN), *_SHOWN)
+"""The events of a publisher, as its subscribers see them."""
+
+REFERRED: Final[Entries] = (
+    over(for_each("signalled", "s"), says(
+        ANY, "refers", "to subscriber {s}", "to subscriber {subscriber}", "subscriber",
+        where="is_known")),
+    says(ANY, "", "", "to subscriber {subscriber}"))
+"""The subscribers to which a publisher refers."""
 
 
-class Downstream:
-    """The side of the subscribers, of which there are ``subscribers``. At most ``most`` elements
-    come: ``brought`` if they come from another side, otherwise the numbers from ``first`` on.
+def below(shown: Part, referred: Part) -> tuple[On, ...]:
+    """The requests of subscribers, most of which are answered with some events."""
+    here, there = those("S", inside="active"), those("S", outside="joined")
+    return (
+        on("subscribe", "subscriber {subscriber} is subscribed, and is to request {n} within",
+           shown, tells="subscriber", picks={"subscriber": there, "n": (
+               0, *(max(0, count) for count in COUNTS[4:]), *COUNTS[:3])}),
+        on("request", "subscriber {subscriber} requests {n}", shown, tells="asks",
+           picks={"subscriber": here, "n": COUNTS}),
+        on("request_all", "subscriber {subscriber} requests 2^63 - 1", shown, tells="asks_for_all",
+           picks={"subscriber": here}),
+        on("cancel", "subscriber {subscriber} cancels", shown, tells="cancel",
+           picks={"subscriber": here}),
+        on("plan", "subscriber {subscriber} will request {n} in each onNext", done("so be it"),
+           picks={"subscriber": here, "n": [max(1, count) for count in COUNTS]}),
+        on("quit", "subscriber {subscriber} will cancel in its next onNext", done("so be it"),
+           picks={"subscriber": here}),
+        on("hold", "the next onNext of subscriber {subscriber} will not return", done("so be it"),
+           picks={"subscriber": those("S", inside="active", outside="holding")}),
+        on("release", "the onNext of subscriber {subscriber} may return", shown, tells="release",
+           picks={"subscriber": those("S", inside="active holding")}),
+        on("subscribe_null", "null is subscribed", says(False, "takes_nobody", "no exception"),
+           says(True, "refuses_nobody", "an exception")),
+        on("references", "subscribers it refers to", referred),
+        on("run", "one piece of work runs", shown),
+        on("settle", "everything runs that can run", shown),
+    )
 
-    ``pick`` is a subscriber, and how many elements it requests. ``depth`` is how many onNext may be
-    open, one in the other. It knows which subscribers have a subscription, and which onNext is
-    held.
+
+class Downstream(PlainConversation):
+    """The side of the S subscribers. An act picks a subscriber, and how many elements it requests.
+
+    It knows which subscribers have a subscription, and which onNext is held. A held one belongs to
+    another thread, and is no recursion. Elements are compared with those of the source.
     """
 
-    words: ClassVar[Mapping[str, str]] = {
-        "subscribe": "subscriber {subscriber} is subscribed, and is to request {n} within",
-        "request": "subscriber {subscriber} requests {n}",
-        "request_all": "subscriber {subscriber} requests 2^63 - 1",
-        "cancel": "subscriber {subscriber} cancels",
-        "plan": "subscriber {subscriber} will request {n} in each onNext",
-        "quit": "subscriber {subscriber} will cancel in its next onNext",
-        "hold": "the next onNext of subscriber {subscriber} will not return",
-        "release": "the onNext of subscriber {subscriber} may return",
-        "subscribe_null": "null is subscribed", "references": "subscribers it refers to",
-        "run": "one piece of work runs", "settle": "everything runs that can run",
-    }
-    flags: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "subscribe_null": ("takes_nobody", "refuses_nobody")}
-    shows: ClassVar[tuple[Entries, ...]] = _SHOWS
-
-    def __init__(self, subscribers: int, most: int, depth: int, *, first: int = 0,
-                 brought: list[Value] | None = None) -> None:
-        self._count = subscribers
-        self._first = first
-        self._brought = brought
-        self._most = most
-        self.depth = depth
-        self.joined: set[int] = set()
-        self._active: set[int] = set()          # subscribers with a subscription
-        self._next = [0] * subscribers          # the element that is due next
-        self._open = [0] * subscribers          # elements that have not returned
-        self._arming: set[int] = set()          # subscribers whose next onNext is to be held
-        self._held: set[int] = set()
-        self.planning: set[int] = set()
-        self._measured: dict[str, int] = {}
-
-    @property
-    def is_held(self) -> bool:
-        return bool(self._held)
-
-    def request_of(self, act: Act) -> Message | None:
-        """A subscriber joins once; all else takes a subscription, and what is held is released."""
-        if act.do in _OF_ALL:
-            return {"do": act.do}
-        s = act.pick % self._count
-        sensible = {"subscribe": s not in self.joined, "hold": s not in self._held,
-                    "release": s in self._held}
-        if not sensible.get(act.do, True) or (act.do != "subscribe" and s not in self._active):
-            return None
-        request: Message = {"do": act.do, "subscriber": s}
-        place = act.pick // self._count
-        if act.do == "subscribe":
-            # None at first: the pick that is 0 is the simplest.
-            request["n"] = max(0, COUNTS[(place + 3) % len(COUNTS)])
-        elif act.do in ("request", "plan"):
-            count = COUNTS[place % len(COUNTS)]
-            # A program may name a number, such as one that 32 bits do not hold.
-            request["n"] = dict(act.about).get("n", count) if act.do == "request" else max(1, count)
-        return request
-
-    # --- requests and events -----------------------------------------------------------------
-
-    def note(self, request: Message) -> list[Step]:
-        """Remember what a subscriber will do in its signals; the steps of its request."""
-        do, s = request["do"], request.get("subscriber", 0)
-        if do == "plan" or (do == "subscribe" and request["n"]):
-            self.planning.add(s)
-        if do == "hold":
-            self._arming.add(s)
-        if do == "subscribe":
-            self.joined.add(s)
-            return [step_of("subscriber", s)]
-        if do == "release":
-            self._held.discard(s)
-            return [step_of("release", s)]
-        if do == "request":
-            return [step_of("asks", s, n=self._clipped(request["n"]))]
-        if do == "request_all":
-            return [step_of("asks_for_all", s)]
-        return [step_of("cancel", s)] if do == "cancel" else []
-
-    def knows(self, event: Message) -> bool:
-        return "subscriber" in event or event["event"] == "holds"
-
-    def steps(self, event: Message) -> list[Step]:
-        """The step of a signal or of a call; elements are compared with the one that is due."""
-        if event["event"] == "holds":
-            return []
-        name, s = event["event"], event["subscriber"]
-        if name == "refers":
-            return [step_of("refers", s)] if s in self.joined else []
-        if s not in self.joined:
-            # An event of an unknown subscriber counts as an element that does not exist.
-            return [step_of("on_next_other", min(self.joined, default=0))]
-        if name == "next":
-            return self._element(s, event["element"])
-        if name == "returned":
-            self._open[s] -= 1
-            return []
-        if name == "subscribed":
-            self._active.add(s)
-            return [step_of("on_subscribe", s)]
-        if name == "error":
-            return [step_of("on_error", s, cause=Cause(CAUSES.index(event["cause"])))]
-        if name == "requests":
-            return [step_of("asks_within", s, n=self._clipped(event["n"]))]
-        if name in ("complete", "cancels"):
-            return [step_of("on_complete" if name == "complete" else "cancel", s)]
-        return [_failed(name, event["call"], s)]
-
-    def _is_due(self, number: int, element: Value) -> bool:
-        """True if an element is the one with this number."""
-        if self._brought is None:
-            return element == self._first + number
-        return self._brought[number:number + 1] == [element]
-
-    def _element(self, s: int, element: Value) -> list[Step]:
-        is_next = self._is_due(self._next[s], element)
-        deep = min(self._open[s], self.depth)
-        self._next[s] += 1
-        self._open[s] += 1
-        # A held one belongs to another thread, and is no recursion.
-        self._measure("depth", self._open[s] - (s in self._held))
-        steps = [step_of("on_next", s, deep=deep) if is_next else step_of("on_next_other", s)]
-        if s in self._arming:
-            self._arming.discard(s)
-            self._held.add(s)
-            steps.append(step_of("hold", s))
-        return steps
-
-    def ends(self, request: Message, events: Sequence[Message]) -> list[Step]:
-        """See ``Side``: a call returns, if nothing else was said of it."""
-        if request["do"] not in _CALLS or any(_is_fault_of(event, request) for event in events):
-            return []
-        return [step_of("call_returns", request["subscriber"])]
-
-    def rests(self) -> list[Step]:
-        return [step_of("rests", s) for s in sorted(self.joined)]
-
-    def overhear(self, request: Message, events: Sequence[Message]) -> None:
-        """See ``Side``: the adapter's reports are all that is known of a buffer."""
-        if self._brought is not None and request["do"] == "on_next":
-            self._brought.append(request["element"])
-        for event in events:
-            if event["event"] == "holds":
-                self._measure("buffer", event["n"])
-
-    def measured(self) -> Mapping[str, int]:
-        return dict(self._measured)
-
-    def _measure(self, name: str, found: int) -> None:
-        self._measured[name] = max(found, self._measured.get(name, 0))
-
-    def in_words(self, event: Message) -> str:
-        if event["event"] == "holds":
-            return ""
-        name, s = event["event"], event["subscriber"]
-        if name == "next":
-            return f"onNext({in_words(event['element'])}) to {s}"
-        if name == "error":
-            return f"onError to {s}{_CAUSES_IN_WORDS[CAUSES.index(event['cause'])]}"
-        return _SAID[name].format(s=s, n=event.get("n"), call=event.get("call"))
-
-    def _clipped(self, count: int) -> int:
-        """A request as the machine takes it: a larger one counts as all elements and the end."""
-        return max(0, min(count, self._most + 1))
-
-
-def step_of(name: str, s: int, **more: int) -> Step:
-    """A step of one subscriber."""
-    return name, (("s", s), *more.items())
-
-
-def _is_fault_of(event: Message, request: Message) -> bool:
-    """True if an event reports that a request itself did not return normally."""
-    return (event["event"] in ("raised", "waits")
-            and event.get("subscriber") == request["subscriber"]
-            and str(request["do"]).startswith(event["call"]))
-
-
-def _failed(name: str, call: str, s: int) -> Step:
-    """The step for a call that raises, or does not return."""
-    if call == "requests":
-        return step_of("request_within_raises" if name == "raised" else "request_waits", s)
-    called = "cancel" if call == "cancels" else call
-    raises = name == "raised" or called == "subscribe"
-    return step_of(f"{called}_raises" if raises else f"{called}_waits", s)
+    carries: ClassVar[Mapping[str, Collection[str]]] = {"request": ("n",)}
+    measures: ClassVar[Mapping[str, str]] = {"depth": "deepest_below", "buffer": "drawn"}
+    joined = kept("s", adds="subscriber")
+    active = kept("s", adds="on_subscribe", once=True)
+    planning = kept("s", adds="plan() subscriber:n", once=True)
+    arming = kept("s", adds="hold()", drops="hold", once=True)
+    holding = kept("s", adds="hold", drops="release", once=True)
+    sent = counts("s", "on_next on_next_other:is_known")
+    open = tallies("s", {"on_next": 1, "on_next_other:is_known": 1, "returned:is_known": -1})
+    elements = Derived(lambda talk: range(talk.settings["first"], 2**63))
+    deepest_below = largest("level", "on_next on_next_other:is_known")
+    drawn = largest("n", "holds")
+    signalled = Derived(
+        lambda talk: sorted({*talk.joined, talk.request.get("subscriber")} - {None}))
+    planned = Derived(lambda talk: [s for s in talk.signalled if s in talk.planning])
+    quiescent = Derived(lambda talk: (
+        talk.request["do"] == "settle" or talk.policy == "inline") and not talk.holding)
+    knows: ClassVar[tuple[Given, ...]] = (
+        asked("subscriber", s=same("subscriber"), call=looked_up("do", _CALLS, "")),
+        told("subscriber", is_known=inside("subscriber", "joined"),
+             is_unknown=outside("subscriber", "joined"),
+             s=lambda talk, event: event["subscriber"] if event["is_known"] else min(
+                 talk.joined, default=0),
+             named=worded("element"), holds_signal=inside("s", "arming"),
+             deep=lambda talk, event: min(talk.open[event["s"]], DEPTH),
+             level=lambda talk, event: talk.open[event["s"]] + 1 - (event["s"] in talk.holding),
+             is_due=lambda talk, event: event["is_known"] and [event.get("element")] == [
+                 *talk.elements[talk.sent[event["s"]]:][:1]]),
+        told("cause", why=looked_up("cause", _WHY, ""), cause=looked_up("cause", _CAUSES, 0)),
+        told("call", lambda talk, event: {
+            "cancel" if event["call"] == "cancels" else event["call"]: True,
+            "is_own": event.get("subscriber") == talk.request.get("subscriber")
+            and talk.request["do"].startswith(event["call"])}),
+    )

@@ -7,10 +7,10 @@ from typing import Final
 
 from ....spec.reactive.observed_publisher import ObservedPublisher
 from ...suites.lengthy import Long
+from ...suites.says import all_events, table, unsaid
 from ...suites.suite import Act, Measure, Suite, Watch
 from ...suites.values import BEYOND, Payloads
-from .conversation import COUNTS, Downstream
-from .sides import Side, StreamConversation, table_of
+from .conversation import COUNTS, DEPTH, REFERRED, SHOWN_BELOW, Downstream, below
 
 __all__ = ["DOWNSTREAM_COURSES", "DOWNSTREAM_DEPTH", "DOWNSTREAM_WEIGHTS", "ENDS", "SUITE"]
 
@@ -23,18 +23,12 @@ _FIRST: Final = {3: -1, 6: 2**31 - 3, 400: 2**53 - 400}
 numbers beyond 31 bits; and the largest."""
 
 SUBSCRIBERS: Final = 2
-DEPTH: Final = 4
-"""The number of onNext that may be open, one in the other."""
 
-
-class PublisherConversation(StreamConversation):
+class PublisherConversation(Downstream):
     """One session with a publisher; see ``Conversation``."""
 
-    says = table_of(ObservedPublisher, Downstream)
-
-    def taken(self) -> tuple[Side, ...]:
-        return (Downstream(SUBSCRIBERS, self.settings["capacity"], DEPTH,
-                           first=self.settings["first"]),)
+    says = table(ObservedPublisher, *below(
+        all_events(*SHOWN_BELOW), all_events(*REFERRED, unsaid(*SHOWN_BELOW))))
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

@@ -7,10 +7,10 @@ from typing import Final
 
 from ....spec.reactive.observed_subscriber import ObservedSubscriber
 from ...suites.lengthy import Long, grown
+from ...suites.says import table
 from ...suites.suite import Act, Measure, Suite, Watch
 from ...suites.values import Payloads
-from ..reactive_publisher.sides import Side, StreamConversation, table_of
-from .conversation import Application
+from .conversation import Application, application
 
 __all__ = ["PAYLOADS", "SUITE", "UPSTREAM_MEASURES", "UPSTREAM_WEIGHTS"]
 
@@ -22,13 +22,10 @@ ELEMENTS_MAX: Final = 24
 """Elements that a program may signal."""
 
 
-class SubscriberConversation(StreamConversation):
+class SubscriberConversation(Application):
     """One session with a subscriber; see ``Conversation``."""
 
-    says = table_of(ObservedSubscriber, Application)
-
-    def taken(self) -> tuple[Side, ...]:
-        return (Application(self.settings["capacity"], self.constants["most"]),)
+    says = table(ObservedSubscriber, *application())
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

@@ -31,12 +31,13 @@ from .says import Among, Fields, Works
 from .values import in_words
 
 __all__ = [
-    "Derived", "Given", "Operand", "Plan", "Works", "any_of", "as_asked", "asked", "at_least",
-    "at_most", "being", "below", "both", "by_policy", "constant", "counted_as", "each_looked_up",
-    "empty", "equal", "first_of", "given", "holds", "if_any", "index_in", "inside", "is_there",
-    "just", "lacks", "list_of", "looked_up", "made", "minus", "next_around", "next_names",
-    "next_several", "number_in", "number_of", "of_policy", "one_of", "outside", "phrase", "phrases",
-    "place_of", "plus", "room", "same", "setting", "size_of", "starts", "times", "told", "unequal",
+    "Derived", "Given", "Operand", "Plan", "Works", "any_of", "as_asked", "as_set", "asked",
+    "at_least", "at_most", "being", "below", "both", "by_policy", "constant", "counted_as",
+    "each_looked_up", "empty", "equal", "fails", "first_of", "first_there", "given", "holds",
+    "if_any", "index_in", "inside", "inside_asked", "is_there", "just", "lacks", "list_of",
+    "looked_up", "made", "minus", "next_around", "next_names", "next_several", "number_in",
+    "number_of", "of_policy", "one_each", "one_of", "outside", "phrase", "phrases", "place_of",
+    "plus", "room", "same", "setting", "size_of", "spread", "starts", "times", "told", "unequal",
     "value", "worded", "words",
 ]
 
@@ -52,9 +53,9 @@ Operand = int | str | Works
 
 @dataclass(frozen=True)
 class Given:
-    """The fields that a message has besides, if it has the ``field``: what works them out, by name,
-    each of which may need those before it; without a name, several at once. They may be those
-    ``of_request`` only, or of anything else only."""
+    """The fields that a message has besides, if it has the ``field``, or all of several: what works
+    them out, by name, each of which may need those before it; without a name, several at once. They
+    may be those ``of_request`` only, or of anything else only."""
 
     field: str
     works: Steps
@@ -62,7 +63,8 @@ class Given:
 
     def fits(self, message: Collection[str]) -> bool:
         """True if a message with some fields has these besides."""
-        return self.field in ("", *message) and self.of_request in (None, "do" in message)
+        return self.of_request in (None, "do" in message) and all(
+            name in message for name in self.field.split())
 
 
 class Plan(dict[tuple[str, ...], Steps]):
@@ -75,7 +77,8 @@ class Plan(dict[tuple[str, ...], Steps]):
 
     def __missing__(self, kind: tuple[str, ...]) -> Steps:
         self[kind] = tuple(step for field in ("", *kind) for each in self.knows
-                           if each.field == field and each.fits(kind) for step in each.works)
+                           if each.field.partition(" ")[0] == field and each.fits(kind)
+                           for step in each.works)
         return self[kind]
 
 
@@ -133,13 +136,43 @@ def made(function: Callable[..., Any], *names: str) -> Works:
 
 
 def looked_up(
-    field: str, entries: Mapping[Any, Any] | Sequence[Any], none: Any = ...
+    operand: str | Works, entries: Mapping[Any, Any] | Sequence[Any], none: Any = ...
 ) -> Works:
-    """The entry for the value of a field; ``none`` where a mapping has none, if that may be."""
+    """The entry for a value, of a field or one that is worked out; ``none`` where a mapping has
+    none, if that may be."""
+    if callable(operand):
+        found = operand
+        return lambda talk, fields: entries[found(talk, fields)]
+    field = operand
     if none is ... or not isinstance(entries, Mapping):
         return lambda talk, fields: entries[fields[field]]
     known = entries
     return lambda talk, fields: known.get(fields[field], none)
+
+
+def first_there(*names: str, none: int | None = None) -> Works:
+    """The value of the first of some fields that is not null; ``none`` without any."""
+    return lambda talk, fields: next(
+        (fields[name] for name in names if fields.get(name) is not None), none)
+
+
+def one_each(field: str, place: int | None = None) -> Works:
+    """The values of a list, or of a place of each list in it: each once, the smallest first."""
+    if place is None:
+        return lambda talk, fields: sorted({*fields[field]})
+    return lambda talk, fields: sorted({each[place] for each in fields[field]})
+
+
+def spread(field: str, *names: str) -> Works:
+    """By these names, the values of each list in a list; of each of its values by the only one."""
+    if len(names) == 1:
+        return lambda talk, fields: [{names[0]: each} for each in fields[field]]
+    return lambda talk, fields: [dict(zip(names, each, strict=True)) for each in fields[field]]
+
+
+def as_set(field: str, below: int) -> Works:
+    """The numbers of a list that are less than that, as one number that has them as its bits."""
+    return lambda talk, fields: sum(1 << each for each in {*fields[field]} if each < below)
 
 
 def each_looked_up(field: str, entries: Mapping[Any, Any]) -> Works:
@@ -166,9 +199,12 @@ def index_in(operand: str | Works, entries: Sequence[Any], none: int | None = No
     return works
 
 
-def place_of(field: str, place: int) -> Works:
-    """The value in a place of a list; from its end, if the place is below 0."""
-    return lambda talk, fields: fields[field][place]
+def place_of(field: str, place: int, inner: int | None = None) -> Works:
+    """The value in a place of a list; from its end, if the place is below 0. ``inner``: the value
+    in that place of the list that is there."""
+    if inner is None:
+        return lambda talk, fields: fields[field][place]
+    return lambda talk, fields: fields[field][place][inner]
 
 
 def number_of(field: str, variable: str) -> Works:
@@ -249,6 +285,11 @@ def inside(field: str, variable: str) -> Works:
     return lambda talk, fields: fields[field] in getattr(talk, variable)
 
 
+def inside_asked(field: str, of: str) -> Works:
+    """True if the value of a field of an answer is one of those in a field of the request."""
+    return lambda talk, fields: fields[field] in talk.asks[of]
+
+
 def outside(field: str, variable: str) -> Works:
     """True if the value of a field is none of those in a variable."""
     return lambda talk, fields: fields[field] not in getattr(talk, variable)
@@ -292,6 +333,11 @@ def of_policy(name: str) -> Works:
 def both(one: Works, other: Works) -> Works:
     """True if both conditions hold."""
     return lambda talk, fields: one(talk, fields) and other(talk, fields)
+
+
+def fails(condition: Works) -> Works:
+    """True if a condition does not hold."""
+    return lambda talk, fields: not condition(talk, fields)
 
 
 # ---- words --------------------------------------------------------------------------------------

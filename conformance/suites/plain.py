@@ -115,6 +115,11 @@ class PlainConversation:
     def _named(self) -> Mapping[str, str]:
         return self.says.named if self.says is not None else {}
 
+    @property
+    def asks(self) -> Fields:
+        """The request that is being answered, with what else was known of it."""
+        return self._row(self.request)[1]
+
     # --- for subclasses ------------------------------------------------------------------
 
     def always(self) -> frozenset[str]:
@@ -164,8 +169,12 @@ class PlainConversation:
             return None
         if not row.sends:
             return picked
-        return {"do": row.do} | {name: found for name, works in row.sends.items()
-                                 if (found := works(self, picked)) is not None}
+        sent: Message = {"do": row.do}
+        for name, works in row.sends.items():
+            found = works(self, {**sent, **picked})
+            if found is not None:
+                sent[name] = found
+        return sent
 
     def begin(self, do: str, act: Act) -> Message | None:
         """The fields of a request that are not picked; None where it makes no sense now."""

@@ -27,13 +27,14 @@ from ...spec.notation.types import Domain, DomainLike, domain_values
 from ..ports.base import Message
 from .exchange import Answer
 from .shown import (
-    ANY, END, WAITS, Among, Fields, Known, Listed, Part, Says, Seen, Talk, Works, noted,
+    ANY, END, WAITS, Among, Fields, Known, Listed, Part, Reads, Says, Seen, Talk,
+    Works, noted,
 )
 
 __all__ = [
     "ANY", "END", "WAITS", "Among", "Fields", "Known", "Listed", "On", "Part", "Says", "Seen",
-    "Table", "Works", "all_events", "any_one", "done", "each", "ends", "for_each", "on", "one",
-    "over", "says", "table", "unsaid",
+    "Table", "Works", "all_events", "any_one", "done", "each", "ends", "for_each", "of_request",
+    "on", "one", "over", "says", "table", "unsaid",
 ]
 
 Picks = Callable[[Any, Fields], Sequence[Any]]
@@ -59,10 +60,11 @@ class On:
     of their values. ``also`` are acts of other names that ask for it, with what they pick, and the
     first of ``turns`` is the pick from which on an act picks these, whatever a program sets. What
     an act picks is a request only ``if_all`` of some conditions hold of it; if it ``sends`` other
-    fields, these are worked out of what was picked. It is asked for only while it ``makes_sense``,
-    with all variables of ``only`` true and those of ``unless`` false. Where it makes the same call
-    twice at once, the ``second`` one has these fields. If its call waits, ``later`` has the answers
-    by which an event may end that. What it shows happens as often as the field ``repeated`` says.
+    fields, these are worked out of what was picked, and of those that are sent before them. It is
+    asked for only while it ``makes_sense``, with all variables of ``only`` true and those of
+    ``unless`` false. Where it makes the same call twice at once, the ``second`` one has these
+    fields. If its call waits, ``later`` has the answers by which an event may end that. What it
+    shows happens as often as the field ``repeated`` says.
     """
 
     do: str
@@ -219,6 +221,11 @@ def over(among: Listed, *entries: Says) -> tuple[Says, ...]:
 def any_one(among: Among) -> Among:
     """The first of what it could be about, if there is anything: one is as good as another."""
     return lambda talk, request: islice(iter(among(talk, request)), 1)
+
+
+def of_request(field: str) -> Reads:
+    """The events of an answer are those that a field of its request has, whatever it is."""
+    return lambda talk, request, answer: request[field]
 
 
 def unsaid(*entries: Says | tuple[Says, ...]) -> tuple[Says, ...]:

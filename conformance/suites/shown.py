@@ -322,51 +322,51 @@ class Part:
             events = self._events(request, answer)
         if self.undue:
             events = self._with_the_due_last(talk, events)
-        abouts = []
+        denied: set[str] = set()
         for event in events:
             entries, about = self._meant(talk, request, event)
-            abouts.append(about)
             fields = {**request, **about}
             for entry in entries:
-                steps += self._shown_by(talk, entry, fields)
+                if entry.action:
+                    steps.append(entry.step(fields, talk.known))
+                if entry.one_more:
+                    steps += entry.more(fields, talk.known)
                 if self.reports is None and not entry.quiet:
                     words.append(filled(entry.seen, fields))
                 noted(talk, entry, about)
                 if entry.then is not None and fields.get(entry.then.where):
                     steps.append(entry.then.step(fields, talk.known))
                     noted(talk, entry.then, about)
+            if self._denying:
+                denied |= {name for name in self._denying if about.get(name)}
         if self.calls:
             first = self.groups[0][0].action
             steps.sort(key=lambda step: step[0] != first)
         for entry in self.kinds.get(_Other.END, ()):
-            steps += self._at_the_end(talk, entry, request, abouts)
+            if entry.denying not in denied:
+                steps += self._at_the_end(talk, entry, {**request, **talk.about({})})
         if self.reports is not None:
             return steps, self.reports(talk, request, answer)
         told = self.words.format(self.joined.join(words), s="s" if len(words) > 1 else "")
         return steps, told if words else self.nothing
 
-    @staticmethod
-    def _shown_by(talk: Talk, entry: Says, fields: Fields) -> Iterable[Step]:
-        """The steps of an event that is meant by an entry."""
-        if not entry.action:
-            return ()
-        step = entry.step(fields, talk.known)
-        return (step, *entry.more(fields, talk.known)) if entry.one_more else (step,)
+    @cached_property
+    def _denying(self) -> set[str]:
+        """The fields of events that deny one of its ends."""
+        return {entry.denying for entry in self.kinds.get(_Other.END, ()) if entry.denying}
 
     @staticmethod
-    def _at_the_end(
-        talk: Talk, entry: Says, request: Fields, abouts: Sequence[Fields]
-    ) -> Iterator[Step]:
-        """The steps of an end after some events."""
+    def _at_the_end(talk: Talk, entry: Says, fields: Fields) -> Sequence[Step]:
+        """The steps of an end."""
         if entry.only_if and not all(getattr(talk, name) for name in entry.only_if.split()):
-            return
-        if entry.denying and any(about.get(entry.denying) for about in abouts):
-            return
-        for each in sorted(getattr(talk, entry.of_each)) if entry.of_each else (None,):
-            own = {entry.gives[0]: each} if entry.of_each else {}
-            fields = {**request, **talk.about({}), **own}
+            return ()
+        if not entry.of_each:
             noted(talk, entry, fields)
-            yield entry.step(fields, talk.known)
+            return (entry.step(fields, talk.known),)
+        own = [{**fields, entry.gives[0]: each} for each in sorted(getattr(talk, entry.of_each))]
+        for about in own:
+            noted(talk, entry, about)
+        return [entry.step(about, talk.known) for about in own]
 
     def _events(self, request: Fields, answer: Any) -> Sequence[Any]:
         """The events of an answer that is a list, or true."""
@@ -398,8 +398,11 @@ class Part:
         """The entry of an answer or event, or every one, and what that carries."""
         entries, carried = self._parsed(event)
         fields = talk.about(carried)
-        if self.every and entries:
-            return entries, fields
+        if self.every:
+            entries = tuple(
+                entry for entry in entries if not entry.where or fields.get(entry.where))
+            if entries:
+                return entries, fields
         for entry in entries:
             if not entry.where or fields.get(entry.where):
                 return (entry,), fields

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise, permutations, product
-from operator import and_
+from itertools import groupby, pairwise, permutations, product
+from operator import and_, itemgetter
 from typing import Any, Final
 
 from ....spec.kafka.controller.observed_controller import ObservedController, Request
@@ -15,11 +15,15 @@ from ....spec.kafka.controller.transitions import Era, PartitionState, ReplicaSt
 from ....spec.notation.rules import Rule
 from ...ports.base import Message
 from ...suites.besides import (
-    Derived, asked, if_any, index_in, list_of, looked_up, made, outside, place_of, same,
+    Derived, as_set, asked, below, both, by_policy, fails, first_there, if_any, index_in, inside,
+    inside_asked, list_of, looked_up, made, one_each, outside, phrase, place_of, same, spread, told,
 )
 from ...suites.plain import PlainConversation
 from ...suites.remembered import drawn, kept, latest
-from ...suites.says import Among, Fields, Says, Works, done, each, on, over, says, table
+from ...suites.says import (
+    ANY, Among, Fields, Listed, Part, Says, Works, done, each, for_each, of_request, on, one, over,
+    says, table,
+)
 from ...suites.suite import Act, Program, Suite, Watch
 from .courses import COURSES, first_acts
 from .port import PARTITION_STATES, REPLICA_STATES, REQUESTS, SELECTORS
@@ -33,176 +37,103 @@ _ERAS: Final[Mapping[str, Era]] = {"0.9": Era.V0_9, "3.9": Era.V3_9}
 _P, _R = PartitionState, ReplicaState
 
 
-# ---- what answers show --------------------------------------------------------------------------
+# ---- numbers, lists and names -------------------------------------------------------------------
 
-
-def _events(talk: Any, request: Fields, answer: Any) -> Iterator[Message]:
-    """A batch: it begins, each of its changes, and what is seen of each partition and replica that
-    it names, and of no others."""
-    concerned = sorted(_partitions_of(request))
-    yield {"does": "begin"}
-    if answer["met"]:
-        yield {"does": "meanwhile", "partition": concerned[0],
-               "brokers": _number(request["meanwhile"])}
-    for partition in request.get("partitions", ()):
-        yield {"does": "change", "partition": partition, "era": talk.era,
-               "target": PARTITION_STATES[request["target"]],
-               "selector": SELECTORS.index(request["selector"]), "to": _row(request["to"])}
-    for partition, broker in request.get("replicas", ()):
-        yield {"does": "change replica", "partition": partition, "broker": broker,
-               "target": REPLICA_STATES[request["target"]], "era": talk.era}
-    for replica in answer["replicas"]:
-        if replica["partition"] in concerned and replica["broker"] < BROKERS:
-            yield {"does": "replica", **replica, "state": REPLICA_STATES[replica["state"]]}
-    by_number = {each["partition"]: each for each in answer["partitions"]}
-    for number in concerned:
-        if number in by_number:
-            yield from _seen_of(by_number[number])
-    for number, request_ in product(concerned, Request):
-        yield {"does": "told", "partition": number, "request": request_, "brokers": _number(
-            each["to"] for each in answer["told"] if each["partition"] == number
-            and each["request"] == REQUESTS[request_])}
-    yield from _in_turn(answer["told"])
-
-
-def _seen_of(one: Message) -> Iterator[Message]:
-    """The state, leader, ISR and epoch of a partition."""
-    about = {"partition": one["partition"]}
-    yield {"does": "state", **about, "state": PARTITION_STATES[one["state"]]}
-    yield {"does": "leader", **about, "leader": NOBODY if one["leader"] is None else one["leader"]}
-    yield {"does": "isr", **about, "brokers": _number(one["isr"])}
-    yield {"does": "epoch", **about, "epoch": one["epoch"]}
-
-
-def _in_turn(told: list[Message]) -> Iterator[Message]:
-    """Requests to a broker, one directly after another of another kind."""
-    for broker in sorted({one["to"] for one in told}):
-        requests = [REQUESTS.index(one["request"]) for one in told if one["to"] == broker]
-        for earlier, later in pairwise(requests):
-            if earlier != later:
-                yield {"does": "next", "earlier": earlier, "later": later}
-
-
-# ---- what they could show instead ---------------------------------------------------------------
-
-
-def _of_each(*those: Message) -> Among:
-    """Each of these, for each partition of a request."""
-    def among(talk: Any, request: Fields) -> Iterator[Message]:
-        for partition, that in product(sorted(_partitions_of(request)), those):
-            yield {"partition": partition, **that}
-    return among
-
-
-def _replicas(talk: Any, request: Fields) -> Iterator[Message]:
-    for (partition, broker), state in product(request.get("replicas", ()), ReplicaState):
-        yield {"partition": partition, "broker": broker, "state": state, "name": _name(state)}
-
-
-def _set(brokers: int) -> list[int]:
-    return [each for each in range(BROKERS) if brokers >> each & 1]
-
-
-_STATES: Final = _of_each(*({"state": state, "name": state.name.lower()}
-                            for state in PartitionState))
-_LEADERS: Final = _of_each(*({
-    "leader": each, "led": f"{each} leads" if each < NOBODY else "there is no leader"}
-    for each in range(NOBODY + 1)))
-_ISRS: Final = _of_each(*({"brokers": each, "isr": str(_set(each))} for each in range(ALL + 1)))
-_EPOCHS: Final = _of_each(*({"epoch": each} for each in range(3)))
-# The other requests go to all brokers, to none, or to one.
-_TOLD: Final = _of_each(*(
-    {"request": request, "name": REQUESTS[request], "brokers": each, "to_all": str(_set(each))}
-    for request in Request
-    for each in (range(ALL + 1) if request == Request.LEADER_AND_ISR else (0, ALL, 1, 2, 4))))
-
-
-def _turns(talk: Any, request: Fields) -> Iterator[Message]:
-    for earlier, later in permutations(Request, 2):
-        yield {"earlier": earlier, "later": later, "first": REQUESTS[earlier],
-               "then": REQUESTS[later]}
-
-
-def _shows(does: str, action: str, words: str, among: Among) -> tuple[Says, ...]:
-    """An entry of the answer, and those of the same kind that could be in its place."""
-    return over(among, says(does, action, words, instead_of=(action,)))
-
-
-def _words(talk: Any, request: Fields, answer: Any) -> str:
-    shown = [
-        f"partition {each['partition']} is {each['state']}, "
-        + (f"led by {each['leader']}" if each["leader"] is not None else "without a leader")
-        + f" in epoch {each['epoch']}, ISR {each['isr']}" for each in answer["partitions"]]
-    shown += [f"replica {each['broker']} of partition {each['partition']} is {each['state']}"
-              for each in answer["replicas"]]
-    for request in dict.fromkeys(one["request"] for one in answer["told"]):
-        told = sorted({one["to"] for one in answer["told"] if one["request"] == request})
-        shown.append(f"{request} to {told}")
-    return "; ".join(shown)
-
-
-_BATCH: Final = each(
-    says("begin", "begin", ""), says("meanwhile", "isr_written_late", ""),
-    says("change", "change", ""), says("change replica", "change_replica", ""),
-    _shows("state", "state_seen", "partition {partition} is {name}", _STATES),
-    _shows("leader", "leader_seen", "{led}", _LEADERS),
-    _shows("isr", "isr_seen", "the ISR is {isr}", _ISRS),
-    _shows("epoch", "epoch_seen", "the epoch is {epoch}", _EPOCHS),
-    _shows("told", "told_seen", "{name} goes to {to_all}", _TOLD),
-    _shows("replica", "replica_seen", "replica {broker} is {name}", _replicas),
-    _shows("next", "told_next", "{then} behind {first}", _turns),
-    reads=_events, reports=_words)
-
-def _elects(talk: Any, request: Fields) -> str:
-    """The words for the selector, which matters to partitions that go online."""
-    to = f" of {request['to']}" if request["selector"] == "reassigned" else ""
-    return f" by {request['selector']}{to}" if request["target"] == "online" else ""
-
-
-# ---- what an act picks, and sends ---------------------------------------------------------------
-
-
-def _leader(talk: ControllerConversation, partition: int) -> int:
-    leader: int = talk.leaders.get(partition, NOBODY)
-    return min(leader, NOBODY)
-
-
-def _is_led(talk: ControllerConversation, picked: Fields) -> bool:
-    return _leader(talk, picked["partition"]) < NOBODY
-
-
-def _isr(field: str, partition: Works, least: int = 0) -> Works:
-    """The ISR that a leader writes: its own, too. None if there is no leader, or it writes none."""
-    def works(talk: ControllerConversation, picked: Fields) -> list[int] | None:
-        leader = _leader(talk, partition(talk, picked))
-        return _set(picked[field] | 1 << leader) if (
-            leader < NOBODY and picked[field] >= least) else None
-    return works
-
-
-def _pair(talk: Any, picked: Fields) -> list[list[int]]:
-    both = {picked["first"], picked["first"] if picked["last"] is None else picked["last"]}
-    return [[*_PAIRS[each]] for each in sorted(both)]
-
-
-def _first_partition(talk: Any, picked: Fields) -> int:
-    return _pair(talk, picked)[0][0]
-
-
-def _is_unclean(talk: Any, picked: Fields) -> bool:
-    return bool(picked["partition"] if picked["unclean"] is None else picked["unclean"])
-
-
-_ONE: Final = range(PARTITIONS)
 _SETS: Final = [[each for each in range(BROKERS) if brokers >> each & 1]
                 for brokers in range(ALL + 1)]
 _LISTS: Final = [[each for each in order if each >= 0] for order in ORDERS]
 _BATCHES: Final = (None, [0], [1], [0, 1])
 _PAIRS: Final = [[one, broker] for one in range(PARTITIONS) for broker in range(BROKERS)]
-_MEANWHILE: Final = (0, 0, 0, *range(1, ALL + 1))
-_NUMBERS: Final = range(len(_PAIRS))
 _STATE_NAMES: Final = [state.name.lower() for state in PartitionState]
 _REPLICA_NAMES: Final = [state.name.lower() for state in ReplicaState]
+
+
+# ---- what answers show --------------------------------------------------------------------------
+
+
+def _sent(talk: Any, request: Fields, told: list[Message]) -> Iterator[Message]:
+    """The brokers that each request about a partition went to, and those requests to a broker that
+    came directly after one of another kind."""
+    for partition, kind in product(request["concerned"], REQUESTS):
+        yield {"does": "told", "partition": partition, "kind": kind, "to": sorted({
+            sent["to"] for sent in told
+            if (sent["partition"], sent["request"]) == (partition, kind)})}
+    for _, those in groupby(sorted(told, key=itemgetter("to")), itemgetter("to")):
+        for earlier, later in pairwise(REQUESTS.index(sent["request"]) for sent in those):
+            if earlier != later:
+                yield {"does": "next", "earlier": earlier, "later": later}
+
+
+def _shows(kind: Any, action: str, words: str, among: Listed, **more: Any) -> tuple[Says, ...]:
+    """An entry of the answer, and those of the same kind that could be in its place."""
+    return over(among, says(kind, action, words, instead_of=(action,), **more))
+
+
+def _of_each(*those: Message) -> Among:
+    """Each of these, for each partition of a request."""
+    return for_each("concerned", "partition", *those)
+
+
+_MET: Final = one(says(True, "isr_written_late", "", gives="met", where="is_asked"),
+                  says(True, "", "", gives="met"), says(False, "", "", gives="met"))
+_REPLICA_IS: Final = "replica {broker} of partition {partition} is {name}"
+_REPLICAS_SEEN: Final = each(
+    _shows(ANY, "replica_seen", "replica {broker} is {name}", for_each(
+        "changes", "", *({"state": name} for name in _REPLICA_NAMES)),
+        seen=_REPLICA_IS, to="change_replicas",
+        where="is_concerned"),
+    says(ANY, "", "", _REPLICA_IS), joined="; ")
+_PARTITION_IS: Final = "partition {partition} is {name}, {led} in epoch {epoch}, ISR {isr}"
+_PARTITIONS_SEEN: Final = each(
+    _shows(ANY, "state_seen", "partition {partition} is {name}", _of_each(*(
+        {"state": state, "name": state.name.lower()} for state in PartitionState)),
+        seen=_PARTITION_IS, where="is_concerned"),
+    _shows(ANY, "leader_seen", "{led}", _of_each(*(
+        {"leader": each, "led": f"{each} leads" if each < NOBODY else "there is no leader"}
+        for each in range(NOBODY + 1))), quiet=True, where="is_concerned"),
+    _shows(ANY, "isr_seen", "the ISR is {set}", _of_each(*(
+        {"brokers": number, "set": str(brokers)} for number, brokers in enumerate(_SETS))),
+        quiet=True, where="is_concerned"),
+    _shows(ANY, "epoch_seen", "the epoch is {epoch}", _of_each(*(
+        {"epoch": each} for each in range(3))), quiet=True, where="is_concerned"),
+    says(ANY, "", "", _PARTITION_IS, where="is_other"), every=True, joined="; ")
+# The other requests go to all brokers, to none, or to one.
+_TOLD: Final = each(
+    _shows("told", "told_seen", "{name} goes to {set}", _of_each(*(
+        {"request": request, "name": REQUESTS[request], "brokers": each, "set": str(_SETS[each])}
+        for request in Request
+        for each in (range(ALL + 1) if request == Request.LEADER_AND_ISR else (0, ALL, 1, 2, 4)))),
+        seen="{kind} of partition {partition} to {to}", where="to"),
+    says("told", "told_seen", "", quiet=True),
+    _shows("next", "told_next", "{then} behind {first}", [
+        {"earlier": earlier, "later": later, "first": REQUESTS[earlier], "then": REQUESTS[later]}
+        for earlier, later in permutations(Request, 2)], quiet=True),
+    reads=_sent, joined="; ")
+
+
+def _batch(action: str = "") -> Mapping[str, Part]:
+    """The parts of the answer to a batch: its changes, and what is seen of each partition and
+    replica that it names, and of no others; a reading has no changes."""
+    changes = {"": each(says(ANY, action, "", quiet=True), reads=of_request("changes"))}
+    return {"met": _MET, **(changes if action else {}), "replicas": _REPLICAS_SEEN,
+            "partitions": _PARTITIONS_SEEN, "told": _TOLD}
+
+
+# ---- what an act picks, and sends ---------------------------------------------------------------
+
+
+def _isr(field: str, partition: Works, least: int = 0) -> Works:
+    """The ISR that a leader writes: its own, too. None if there is no leader, or it writes none."""
+    def works(talk: Any, picked: Fields) -> list[int] | None:
+        leader = talk.led.get(partition(talk, picked))
+        return _SETS[picked[field] | 1 << leader] if (
+            leader is not None and picked[field] >= least) else None
+    return works
+
+
+_ONE: Final = range(PARTITIONS)
+_MEANWHILE: Final = (0, 0, 0, *range(1, ALL + 1))
+_NUMBERS: Final = range(len(_PAIRS))
 
 # Useful ones come more often.
 _ASSIGNED: Final = drawn("assign", PICKS, partition=_ONE, order=range(len(ORDERS) - 1),
@@ -225,29 +156,30 @@ _SAYS: Final = table(
     ObservedController,
     on("assign", "partition {partition} has the list {replicas}{elections}", done(),
        tells="assign", picks={"": _ASSIGNED}, if_all=(outside("partition", "touched"),),
-       sends=_THE_PARTITION | {"replicas": list_of("order", _LISTS),
-                               "unclean": _is_unclean}),
+       sends=_THE_PARTITION | {"replicas": list_of("order", _LISTS), "unclean": looked_up(
+           first_there("unclean", "partition"), (False, True))}),
     on("brokers", "registered are {up}{shutting}", done(), tells="are_up",
        picks={"": _REGISTERED}, sends={
            "up": list_of("up", _SETS), "leaving": list_of(made(and_, "leaving", "up"), _SETS)}),
     on("write_isr", "the leader of partition {partition} writes the ISR {isr}", done(),
-       tells="isr_written", picks={"": _WRITTEN}, if_all=(_is_led,),
+       tells="isr_written", picks={"": _WRITTEN}, if_all=(inside("partition", "led"),),
        sends=_THE_PARTITION | {"isr": _isr("isr", same("partition"))}),
     on("take_over", "a newer controller writes the node of partition {partition}", done(),
        tells="taken_over", picks={"": drawn("take_over", PICKS, partition=_ONE)},
-       if_all=(_is_led,), sends=_THE_PARTITION),
-    on("look", "how partition {partition} is", _BATCH,
+       if_all=(inside("partition", "led"),), sends=_THE_PARTITION),
+    on("look", "how partition {partition} is", _batch(), tells="begin", joined="; ",
        picks={"": drawn("look", PICKS, partition=_ONE)}, sends=_THE_PARTITION),
-    on("change", "change partitions {partitions} to {target}{by}{while}", _BATCH,
-       picks={"": _CHANGED}, sends={
+    on("change", "change partitions {partitions} to {name}{by}{while}", _batch("change"),
+       tells="begin", joined="; ", picks={"": _CHANGED}, sends={
            "partitions": list_of("batch", _BATCHES), "target": looked_up("target", _STATE_NAMES),
            "selector": looked_up("selector", SELECTORS), "to": list_of("to", _LISTS),
-           "meanwhile": _isr("meanwhile", looked_up("batch", (0, 0, 1, 0)), 1)}),
-    on("change_replicas",
-       "change the replicas [partition, broker] {replicas} to {target}{while}", _BATCH,
-       picks={"": _REPLICAS_CHANGED}, sends={
-           "replicas": _pair, "target": looked_up("target", _REPLICA_NAMES),
-           "meanwhile": _isr("meanwhile", _first_partition, 1)}),
+           "meanwhile": _isr("meanwhile", place_of("partitions", 0), 1)}),
+    on("change_replicas", "change the replicas [partition, broker] {replicas} to {name}{while}",
+       _batch("change_replica"), tells="begin", joined="; ", picks={"": _REPLICAS_CHANGED}, sends={
+           "replicas": lambda talk, picked: [[*_PAIRS[each]] for each in sorted(
+               {picked["first"], first_there("last", "first")(talk, picked)})],
+           "target": looked_up("target", _REPLICA_NAMES),
+           "meanwhile": _isr("meanwhile", place_of("replicas", 0, 0), 1)}),
 )
 
 
@@ -276,6 +208,8 @@ class ControllerConversation(PlainConversation):
     }
     touched = kept("partition", adds="told_seen", once=True)
     leaders = latest("leader", "leader_seen", of="partition")
+    led = Derived(lambda talk: {
+        partition: leader for partition, leader in talk.leaders.items() if leader < NOBODY})
     knows = (
         asked("", **{"while": if_any(
             "meanwhile", ", whose leader writes the ISR {meanwhile} meanwhile")}),
@@ -284,31 +218,32 @@ class ControllerConversation(PlainConversation):
         asked("leaving", shutting=if_any("leaving", ", {leaving} shut down"),
               leaving=index_in("leaving", _SETS), brokers=index_in("up", _SETS)),
         asked("isr", brokers=index_in("isr", _SETS)),
-        asked("selector", by=_elects),
+        asked("meanwhile", brokers=as_set("meanwhile", BROKERS)),
+        asked("partitions", name=same("target"), by=lambda talk, request: (
+            f" by {request['selector']}"
+            + (f" of {request['to']}" if request["selector"] == "reassigned" else "")
+            if request["target"] == "online" else ""),
+              partition=place_of("partitions", 0), changes=spread("partitions", "partition"),
+              concerned=one_each("partitions"),
+              target=looked_up("target", PARTITION_STATES), to=index_in("to", _LISTS),
+              selector=index_in("selector", SELECTORS), era=by_policy(_ERAS)),
+        asked("replicas target", name=same("target"), partition=place_of("replicas", 0, 0),
+              changes=spread("replicas", "partition", "broker"), concerned=one_each("replicas", 0),
+              target=looked_up("target", REPLICA_STATES), era=by_policy(_ERAS)),
+        asked("partition", concerned=lambda talk, request: [request["partition"]]),
+        told("met", is_asked=lambda talk, met: "meanwhile" in talk.request),
+        told("broker state", is_concerned=both(
+            inside_asked("partition", "concerned"), below("broker", BROKERS)),
+             name=same("state"), state=looked_up("state", REPLICA_STATES)),
+        told("isr", is_concerned=inside_asked("partition", "concerned"),
+             is_other=fails(inside_asked("partition", "concerned")),
+             name=same("state"), state=looked_up("state", PARTITION_STATES),
+             leader=first_there("leader", none=NOBODY),
+             led=phrase("leader", "led by {leader}", {NOBODY: "without a leader"}),
+             brokers=as_set("isr", BROKERS)),
+        told("kind", request=index_in("kind", REQUESTS), brokers=as_set("to", BROKERS)),
     )
-    era = Derived(lambda talk: _ERAS[talk.policy])
     says = _SAYS
-
-
-# ---- numbers, lists and names -------------------------------------------------------------------
-
-
-def _name(state: PartitionState | ReplicaState) -> str:
-    return state.name.lower()
-
-
-def _number(brokers: Iterable[int]) -> int:
-    return sum(1 << each for each in set(brokers) if each < BROKERS)
-
-
-def _row(brokers: list[int]) -> int:
-    return ORDERS.index((*brokers, *(-1,) * (BROKERS - len(brokers))))
-
-
-def _partitions_of(request: Mapping[str, Any]) -> set[int]:
-    if "partition" in request:
-        return {request["partition"]}
-    return {*request.get("partitions", ()), *(each for each, _ in request.get("replicas", ()))}
 
 
 # ---- the suite ------------------------------------------------------------------------------

@@ -20,7 +20,8 @@ from checkvalve.conformance.systems.targets import resolve_target
 FATES = ("inside", "away", "out")
 VALUES = st.one_of(st.integers(0, 2), st.sampled_from(("0", "1", "a")))
 PICKING = ("queue", "awaits.queue", "jobs", "link", "link.counted", "marks", "storm.partition",
-           "election", "rate", "timer", "bookkeeper.memtable", "kafka.controller")
+           "election", "rate", "timer", "bookkeeper.memtable", "kafka.controller",
+           "reactive.publisher", "reactive.subscriber", "reactive.processor")
 
 
 @given(st.lists(VALUES))

@@ -1,9 +1,8 @@
 """How a suite is named, and how much of its conversation is written by hand.
 
-All suites have a table. Counted are the lines of code of what takes part in a conversation: the
-methods of the conversation and of its sides, the functions that its table and its declarations
-call, and those that these call in turn; without docstrings and comments, and without what all
-suites share (``conformance/suites``).
+All suites have a table. Counted are the lines of code of what takes part in a conversation: its
+methods, the functions that its table and its declarations call, and those that these call in turn;
+without docstrings and comments, and without what all suites share (``conformance/suites``).
 """
 
 from __future__ import annotations
@@ -29,12 +28,10 @@ from checkvalve.conformance.systems.catalogue import SYSTEMS
 AIM = 20
 """Lines by hand of a suite whose observer keeps what later requests depend on."""
 
-ABOVE = {
-    "kafka.purgatory": 247, "kafka.races": 211,
-}
-"""The suites that have more, and how many: plans that are drawn as a whole, both sides of a stream,
-steps of several events, as docs/decisions/conversations-by-tables.md says. A number may get
-smaller, and not larger."""
+ABOVE = {"kafka.purgatory": 247, "kafka.races": 211}
+"""The suites that have more, and how many: plans that are drawn as a whole, steps of several
+events, as docs/decisions/conversations-by-tables.md says. A number may get smaller, and not larger.
+"""
 
 OTHER_NAMES = {
     "delivery": "observed_broker", "bookkeeper": "observed_bookie", "queue": "bounded",
@@ -119,7 +116,7 @@ def names_in(code: CodeType) -> Iterator[str]:
 
 
 def partners(folder: str) -> Iterator[type]:
-    """The conversation of a system, and its sides."""
+    """The conversation of a system, and its bases that stand there."""
     for name in MODULES:
         if find_spec(f"{folder}.{name}") is not None:
             module = import_module(f"{folder}.{name}")

@@ -34,11 +34,11 @@ __all__ = [
     "Derived", "Given", "Operand", "Plan", "Works", "any_of", "as_asked", "as_set", "asked",
     "at_least", "at_most", "being", "below", "both", "by_policy", "constant", "counted_as",
     "each_looked_up", "empty", "equal", "fails", "first_of", "first_there", "given", "holds",
-    "if_any", "index_in", "inside", "inside_asked", "is_there", "just", "lacks", "list_of",
-    "looked_up", "made", "minus", "next_around", "next_names", "next_several", "number_in",
-    "number_of", "of_policy", "one_each", "one_of", "outside", "phrase", "phrases", "place_of",
-    "plus", "room", "same", "setting", "size_of", "spread", "starts", "times", "told", "unequal",
-    "value", "worded", "words",
+    "if_any", "if_equal", "index_in", "inside", "inside_asked", "is_there", "just", "lacks",
+    "list_of", "looked_up", "made", "minus", "next_around", "next_names", "next_several",
+    "number_in", "number_of", "of_policy", "one_each", "one_of", "outside", "phrase", "phrases",
+    "place_of", "plus", "room", "same", "setting", "size_of", "spread", "starts", "times", "told",
+    "unequal", "value", "worded", "words",
 ]
 
 Steps = tuple[tuple[str, Works], ...]
@@ -381,6 +381,11 @@ def if_any(field: str, form: str) -> Works:
     """A text with the values of fields in it, if one of them is there, and neither false nor empty.
     """
     return lambda talk, fields: form.format_map(fields) if fields.get(field) else ""
+
+
+def if_equal(field: str, value: Any, form: str) -> Works:
+    """A text with the values of fields in it, if one of them has that value."""
+    return lambda talk, fields: form.format_map(fields) if fields[field] == value else ""
 
 
 def phrases(*several: Works) -> Works:

@@ -15,8 +15,9 @@ from ....spec.kafka.controller.transitions import Era, PartitionState, ReplicaSt
 from ....spec.notation.rules import Rule
 from ...ports.base import Message
 from ...suites.besides import (
-    Derived, as_set, asked, below, both, by_policy, fails, first_there, if_any, index_in, inside,
-    inside_asked, list_of, looked_up, made, one_each, outside, phrase, place_of, same, spread, told,
+    Derived, as_set, asked, below, both, by_policy, fails, first_there, if_any, if_equal, index_in,
+    inside, inside_asked, list_of, looked_up, made, one_each, outside, phrase, place_of, same,
+    spread, told,
 )
 from ...suites.plain import PlainConversation
 from ...suites.remembered import drawn, kept, latest
@@ -219,10 +220,9 @@ class ControllerConversation(PlainConversation):
               leaving=index_in("leaving", _SETS), brokers=index_in("up", _SETS)),
         asked("isr", brokers=index_in("isr", _SETS)),
         asked("meanwhile", brokers=as_set("meanwhile", BROKERS)),
-        asked("partitions", name=same("target"), by=lambda talk, request: (
-            f" by {request['selector']}"
-            + (f" of {request['to']}" if request["selector"] == "reassigned" else "")
-            if request["target"] == "online" else ""),
+        asked("partitions", name=same("target"),
+              of=if_equal("selector", "reassigned", " of {to}"),
+              by=if_equal("target", "online", " by {selector}{of}"),
               partition=place_of("partitions", 0), changes=spread("partitions", "partition"),
               concerned=one_each("partitions"),
               target=looked_up("target", PARTITION_STATES), to=index_in("to", _LISTS),

@@ -46,7 +46,7 @@ class House(Machine):
 
 
 class Door(PlainConversation):
-    """Whoever rings is remembered."""
+    """It remembers each guest that rings."""
 
     here = kept("guest", adds="rings enters", once=True)
     chosen = kept("guest", adds="keep()")

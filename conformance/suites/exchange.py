@@ -13,8 +13,8 @@ from ...spec.notation.rules import Rule
 from ..ports.base import STEPPED_WAKES, Message
 
 __all__ = [
-    "PICKS", "Act", "Answer", "Conversation", "Course", "Exchange", "Fuller", "Measure", "Program",
-    "Watch",
+    "NOTHING", "PICKS", "Act", "Answer", "Conversation", "Course", "Exchange", "Fuller", "Measure",
+    "Program", "Watch",
 ]
 
 PICKS: Final = 3
@@ -87,7 +87,8 @@ class Answer(NamedTuple):
     instead_of: tuple[str, ...] = ()
 
 
-_NOTHING: Final[Mapping[str, int]] = MappingProxyType({})
+NOTHING: Final[Mapping[str, int]] = MappingProxyType({})
+"""No measures."""
 
 
 class Exchange(NamedTuple):
@@ -110,7 +111,7 @@ class Exchange(NamedTuple):
     possible: tuple[Answer, ...] = ()
     completions: tuple[Answer, ...] = ()
     judged: bool = True
-    measured: Mapping[str, int] = _NOTHING
+    measured: Mapping[str, int] = NOTHING
 
     def observed(self) -> Sequence[tuple[Step, bool]]:
         """The steps that were seen, in the order in which they are judged; each with whether it is

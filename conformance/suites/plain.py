@@ -13,7 +13,7 @@ from ...spec.notation.labels import filled
 from ..ports.base import ALWAYS, Message, Session, excerpt
 from .asking import greet, refused
 from .besides import Given, Plan
-from .exchange import Act, Answer, Exchange
+from .exchange import NOTHING, Act, Answer, Exchange
 from .remembered import Effect, Variable
 from .says import Fields, Known, On, Seen, Table
 from .values import Value, unlike
@@ -266,16 +266,17 @@ class PlainConversation:
             return error
         steps, words = self.seen(request, reply["ok"])
         told = f"{asked}: {words}" if words else asked
+        measured = self._measured() if self.measures else NOTHING
         row = self._row(request)[0] if self.says is not None else None
         if row is not None and row.is_outcome and steps:
             first = len(row.tells)
             return Exchange(request, reply, told, steps[0] if first else None, steps[first:],
-                            completions=possible, measured=self._measured())
+                            completions=possible, measured=measured)
         acts = row is not None and row.acts
         return Exchange(
             request, reply, told, steps[0] if steps else None, steps[1:],
             possible=() if acts else possible,
-            completions=possible if acts or len(steps) > 1 else (), measured=self._measured())
+            completions=possible if acts or len(steps) > 1 else (), measured=measured)
 
     def _measured(self) -> Mapping[str, int]:
         """The measures that are known of, as they stand now."""

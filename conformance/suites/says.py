@@ -155,7 +155,8 @@ class On:
         talk.note(self._answered, fields)
         if self.repeated:
             steps *= fields[self.repeated]
-        return Seen(tuple(steps), self.joined.join(filter(None, words)))
+        told = words[0] if len(words) == 1 else self.joined.join(filter(None, words))
+        return Seen(tuple(steps), told)
 
 
 @dataclass(frozen=True, eq=False)

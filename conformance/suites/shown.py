@@ -147,6 +147,11 @@ class Says:
     names: tuple[str, ...] = ()
     need: tuple[str, ...] = ()
 
+    @cached_property
+    def depends(self) -> bool:
+        """True of an end that may not come, or comes several times: it is remembered, too."""
+        return bool(self.only_if or self.denying or self.of_each or self.to)
+
     def bound(self, declared: Mapping[str, Action]) -> Says:
         """The entry with the parameters that the observer has ``declared`` for its action, and all
         fields that its words need."""
@@ -297,8 +302,7 @@ class Part:
     def could(self, talk: Talk, request: Fields) -> Iterator[Answer]:
         """The answers that there could be in its place."""
         end = tuple(entry.step({**request, **talk.about({})}, talk.known)
-                    for entry in self.kinds.get(_Other.END, ())
-                    if not entry.only_if and not entry.of_each)
+                    for entry in self._ends if not entry.depends)
         for told in self._told if talk.wanted is None else self._of(talk.wanted):
             for about in told[0].could(talk, request):
                 for entry in told:
@@ -322,7 +326,9 @@ class Part:
             events = self._events(request, answer)
         if self.undue:
             events = self._with_the_due_last(talk, events)
-        denied: set[str] = set()
+        denying = self._denying
+        denied: set[str] | tuple[()] = ()
+        silent = self.reports is not None
         for event in events:
             entries, about = self._meant(talk, request, event)
             fields = {**request, **about}
@@ -331,19 +337,21 @@ class Part:
                     steps.append(entry.step(fields, talk.known))
                 if entry.one_more:
                     steps += entry.more(fields, talk.known)
-                if self.reports is None and not entry.quiet:
+                if not (silent or entry.quiet):
                     words.append(filled(entry.seen, fields))
                 noted(talk, entry, about)
                 if entry.then is not None and fields.get(entry.then.where):
                     steps.append(entry.then.step(fields, talk.known))
                     noted(talk, entry.then, about)
-            if self._denying:
-                denied |= {name for name in self._denying if about.get(name)}
+            if denying:
+                denied = {*denied, *(name for name in denying if about.get(name))}
         if self.calls:
             first = self.groups[0][0].action
             steps.sort(key=lambda step: step[0] != first)
-        for entry in self.kinds.get(_Other.END, ()):
-            if entry.denying not in denied:
+        for entry in self._ends:
+            if not entry.depends:
+                steps.append(entry.step({**request, **talk.about({})}, talk.known))
+            elif entry.denying not in denied:
                 steps += self._at_the_end(talk, entry, {**request, **talk.about({})})
         if self.reports is not None:
             return steps, self.reports(talk, request, answer)
@@ -351,13 +359,18 @@ class Part:
         return steps, told if words else self.nothing
 
     @cached_property
+    def _ends(self) -> tuple[Says, ...]:
+        """The steps that nothing more was done."""
+        return self.kinds.get(_Other.END, ())
+
+    @cached_property
     def _denying(self) -> set[str]:
         """The fields of events that deny one of its ends."""
-        return {entry.denying for entry in self.kinds.get(_Other.END, ()) if entry.denying}
+        return {entry.denying for entry in self._ends if entry.denying}
 
     @staticmethod
     def _at_the_end(talk: Talk, entry: Says, fields: Fields) -> Sequence[Step]:
-        """The steps of an end."""
+        """The steps of an end that depends on what is remembered, or shown."""
         if entry.only_if and not all(getattr(talk, name) for name in entry.only_if.split()):
             return ()
         if not entry.of_each:
@@ -398,14 +411,12 @@ class Part:
         """The entry of an answer or event, or every one, and what that carries."""
         entries, carried = self._parsed(event)
         fields = talk.about(carried)
-        if self.every:
-            entries = tuple(
-                entry for entry in entries if not entry.where or fields.get(entry.where))
-            if entries:
-                return entries, fields
-        for entry in entries:
-            if not entry.where or fields.get(entry.where):
-                return (entry,), fields
+        if len(entries) == 1 and not entries[0].where:
+            return entries, fields
+        meant = tuple([
+            entry for entry in entries if not entry.where or fields.get(entry.where)])
+        if meant:
+            return meant if self.every else meant[:1], fields
         raise TargetError(
             f"the target reports {excerpt(event)}, which cannot be when {request['do']!r} is asked",
             next_step=_SEE_THE_PAGE)

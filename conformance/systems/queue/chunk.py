@@ -98,8 +98,8 @@ def both(one: Kept, other: Kept) -> Kept:
 
 @dataclass
 class Meant:
-    """What rows mean: by the number of what was ``said``, whether it is of a put, a beginning, and
-    how it ended; whether calls are ``numbered``; and the items that have ``ended``."""
+    """The meaning of rows: ``said`` has, by the number of a meaning, if it is of a put, if of a
+    beginning, and the result; calls may be ``numbered``; ``ended`` are the items that are over."""
 
     numbered: bool
     ended: Runs

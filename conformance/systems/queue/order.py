@@ -189,7 +189,7 @@ class Order:
     # --- other guesses ------------------------------------------------------------------------
 
     def _is_mended(self, wrong: _Wrong, upto: int, depth: int) -> bool:
-        """Change a guess so that all goes well up to a step, or some of them; the search goes on
+        """Change a guess so that all goes well up to a step, or some of them; the search continues
         from before it."""
         better = []
         for guess, way in self._others(wrong).items():

@@ -121,7 +121,7 @@ def _searched(items: Items, end: Numbers, open_takes: Sequence[Numbers], capacit
               final: bool) -> tuple[Numbers, Numbers]:
     """By item, its place in the order that a search has found, those that are in before all others,
     and those of which it is not known behind them; and by queue, from which row on it is not. Items
-    of which nobody knows who has them get takes that never end."""
+    that no known take has got get takes that never end."""
     import numpy as np
 
     by = np.where(items.rank >= 0, -1, FAR)

@@ -217,6 +217,9 @@ ARGUED: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     "rate": (("double",),
              "`ask` has the one amount that a double does not hold, 2^53 - 1, which is refused, and "
              "2^53 - 2 is refused as well."),
+    "reactive.publisher": (("double",),
+                           "`request` has the one amount that a double does not hold, 2^53 - 1, "
+                           "and no stream has so many elements, nor one less."),
 }
 """By suite, the changes of its amounts that break nothing, and why."""
 

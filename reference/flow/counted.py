@@ -1,8 +1,9 @@
 """A link for networks that lose, duplicate and reorder messages: credit is a limit.
 
 Elements are numbered by the sender: 0, 1, …, or from another ``first`` number on. The receiver says
-below which number it has accepted all, and below which one the sender may send. Of either a greater number says all that a smaller one does, so
-a message that comes late or twice does no harm, and a lost one is made good by the next one.
+below which number it has accepted all, and below which one the sender may send. Of either a
+greater number says all that a smaller one does, so a message that comes late or twice does no harm,
+and a lost one is made good by the next one.
 
 Both ends repeat themselves when a driver's timer runs out: the sender the oldest element that it
 keeps, the receiver its limit. Without the second the link can deadlock: the sender has nothing

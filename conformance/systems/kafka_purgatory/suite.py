@@ -544,7 +544,7 @@ SUITE: Final = PurgatorySuite(
         dict.fromkeys(("watch", "ready", "soon", "fail", "check", "cancel"), "names"),
         styles=KEY_STYLES, several={"watch": _how_many}, texts=True),
     long=Long(fills=("watch",), drains=("ready", "check", "advance"), sizes=(6,),
-              picks={"watch": (*range(KEY_SETS), *_WAITING_LONG, *_ENDS), "advance": range(3)}),
+              picks={"watch": (*range(KEY_SETS), *_WAITING_LONG, *_ENDS), "advance": (0, 1, 2)}),
     own_picks={"watch": (*range(KEY_SETS),) * 12 + _waiting(0)},
     courses=_TIMES,
     conversation=PurgatoryConversation,

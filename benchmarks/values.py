@@ -215,8 +215,8 @@ ARGUED: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
               "twins marks-asks-in-16-bits and -32-bits read it as nothing, give none, and are "
               "found."),
     "rate": (("double",),
-             "`ask` has the one amount that a double does not hold, 2^53 - 1, which is refused, and "
-             "2^53 - 2 is refused as well."),
+             "`ask` has the one amount that a double does not hold, 2^53 - 1, which is refused, "
+             "and 2^53 - 2 is refused as well."),
     "reactive.publisher": (("double",),
                            "`request` has the one amount that a double does not hold, 2^53 - 1, "
                            "and no stream has so many elements, nor one less."),

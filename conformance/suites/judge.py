@@ -13,7 +13,7 @@ from ...spec.notation.rules import Rule
 from ..computer.places import from_root
 from .breach import Breach
 from .exchange import Answer, Exchange, Watch
-from .standing import Watcher, at_stake, watchers_of
+from .standing import Group, Watcher, at_stake, watchers_of
 
 __all__ = ["Judge"]
 
@@ -84,6 +84,8 @@ class Judge:
         self.exercised: Counter[str] = Counter()
         self.wanted: frozenset[str] | None = None
         self._missing: frozenset[str] = frozenset()
+        self._grouped: tuple[tuple[Answer, ...], frozenset[str] | None, Group | None] = (
+            (), None, None)
 
     def count_once(self, rules: Collection[str]) -> None:
         """Count these rules alone, by their ids, and each until a step could have broken it."""
@@ -121,23 +123,37 @@ class Judge:
 
     def count(self, answers: tuple[Answer, ...]) -> None:
         """Count the rules that one of some answers would have broken; called before each step."""
-        wanted = self.wanted
-        if wanted is not None:
-            answers = tuple([each for each in answers if each.step[0] in wanted])
-            if not answers:
-                return
-        found = self.at_stake(answers)
+        group = self._group(answers)
+        if group is None:
+            return
+        found = self._at_stake(group)
         for rule_id in found:
             self.exercised[rule_id] += 1
-        if wanted is not None and not found.isdisjoint(self._missing):
+        if self.wanted is not None and not found.isdisjoint(self._missing):
             self.count_once(self._missing - found)
+
+    def _group(self, answers: tuple[Answer, ...]) -> Group | None:
+        """Those of some answers that are wanted, if any. The events of one reply have the same
+        answers, one after the other."""
+        last, wanted, group = self._grouped
+        if last is answers and wanted is self.wanted:
+            return group
+        wanted = self.wanted
+        chosen = answers if wanted is None else tuple([
+            each for each in answers if each.step[0] in wanted])
+        group = self._watchers.group(chosen) if chosen or wanted is None else None
+        self._grouped = answers, wanted, group
+        return group
 
     def at_stake(self, answers: tuple[Answer, ...]) -> frozenset[str]:
         """The ids of the rules that one of some answers would break, now."""
+        return self._at_stake(self._watchers.group(answers))
+
+    def _at_stake(self, group: Group) -> frozenset[str]:
         if self._together is not None:
-            return self._watchers.at_stake(self._together, answers)
+            return self._watchers.at_stake(self._together, group)
         return at_stake([(eye.watcher, eye.here) for eye in self._eyes
-                         if eye.open and eye.here is not None], answers)
+                         if eye.open and eye.here is not None], group.answers)
 
     def takes(self, answer: Answer) -> bool:
         """True if all machines would take an answer now; false once one no longer explains the run.

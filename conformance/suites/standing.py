@@ -28,7 +28,7 @@ from ...spec.notation.progress import rules_cited
 from ...spec.notation.rules import Rule
 from .exchange import Answer, Watch
 
-__all__ = ["Standing", "Watcher", "Watchers", "at_stake", "watchers_of"]
+__all__ = ["Group", "Standing", "Watcher", "Watchers", "at_stake", "watchers_of"]
 
 KEPT: Final = 20_000
 """Combinations that are remembered of the same machines, about at most; then all are dropped."""
@@ -49,7 +49,22 @@ _SHORT: Final = 32
 """The largest constant that goes with short programs, about."""
 
 _Constants = tuple[tuple[str, int], ...]
-_Groups = tuple[list[tuple[int, CandidateSets, Rule | None, Asked]], list[Answer]]
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Some ``answers``, one object each time, by how it is asked what refuses them.
+
+    Of ``alike`` ones, which mostly depend on the same variables, and of ``single`` ones one machine
+    alone knows the actions: each with its place, and the rule that it adds. Of ``others`` several
+    know them, or none.
+    """
+
+    answers: tuple[Answer, ...]
+    alike: list[tuple[int, CandidateSets, Rule | None, Asked]]
+    single: list[tuple[int, CandidateSets, Rule | None, tuple[Step, ...]]]
+    others: list[Answer]
+
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +100,7 @@ class Standing:
     def __init__(self, heres: tuple[Candidates, ...]) -> None:
         self.heres = heres
         self.after: dict[Step, Standing] = {}
-        self.at_stake: dict[tuple[Answer, ...], frozenset[str]] = {}
+        self.at_stake: dict[Group, frozenset[str]] = {}
 
 
 class Watchers:
@@ -97,7 +112,7 @@ class Watchers:
         self.ids = tuple(each.rule_ids for each in every)
         self._steps = tuple((each.actions, each.sets.after) for each in every)
         self._known: dict[tuple[Candidates, ...], Standing] = {}
-        self._grouped: dict[tuple[Answer, ...], _Groups] = {}
+        self._grouped: dict[tuple[Answer, ...], Group] = {}
         self._initial: Standing | None = None
 
     def citing(self, rules: frozenset[str]) -> frozenset[str]:
@@ -136,49 +151,61 @@ class Watchers:
                 here.after[step] = found
         return found
 
-    def at_stake(self, here: Standing, answers: tuple[Answer, ...]) -> frozenset[str]:
-        """The ids of the rules that one of some answers would break; see ``at_stake``."""
-        found = here.at_stake.get(answers)
+    def group(self, answers: tuple[Answer, ...]) -> Group:
+        """Some answers as ``at_stake`` takes them: all of them are looked at here, and not there."""
+        found = self._grouped.get(answers)
         if found is None:
-            found = here.at_stake[answers] = self._at_stake(here, answers)
-        return found
-
-    def _at_stake(self, here: Standing, answers: tuple[Answer, ...]) -> frozenset[str]:
-        groups = self._grouped.get(answers)
-        if groups is None:
             if len(self._grouped) > self._kept:
                 self._grouped.clear()
-            groups = self._grouped[answers] = self._groups_of(answers)
-        alone, others = groups
+            found = self._grouped[answers] = self._group_of(answers)
+        return found
+
+    def at_stake(self, here: Standing, group: Group) -> frozenset[str]:
+        """The ids of the rules that one of some answers would break; see ``at_stake``."""
+        found = here.at_stake.get(group)
+        if found is None:
+            found = here.at_stake[group] = self._at_stake(here, group)
+        return found
+
+    def _at_stake(self, here: Standing, group: Group) -> frozenset[str]:
         broken: set[Rule | None] = set()
-        for place, sets, adds, asked in alone:
+        for place, sets, adds, asked in group.alike:
             rules = sets.refused_any(here.heres[place], asked)
             broken.update([adds] if adds and rules else rules)
+        for place, sets, adds, steps in group.single:
+            each = sets.refused_each(here.heres[place], steps)
+            broken.update([adds] if adds and each else each)
         found = frozenset([rule.id for rule in broken if rule is not None])
         return found | at_stake(
-            list(zip(self.every, here.heres, strict=True)), others) if others else found
+            list(zip(self.every, here.heres, strict=True)), group.others
+        ) if group.others else found
 
-    def _groups_of(self, answers: tuple[Answer, ...]) -> _Groups:
+    def _group_of(self, answers: tuple[Answer, ...]) -> Group:
         """Answers of which one machine alone knows the action, by that and by all parameters but
-        the last: these mostly depend on the same variables. And all others."""
+        the last: these mostly depend on the same variables; or one by one. And all others."""
         known: dict[str, list[int]] = {}
-        for place, each in enumerate(self.every):
-            for name in each.actions:
+        for place, watcher in enumerate(self.every):
+            for name in watcher.actions:
                 known.setdefault(name, []).append(place)
         steps: dict[Step, list[Step]] = {}
+        single: dict[int, dict[Step, None]] = {}
         others: list[Answer] = []
         for answer in answers:
             name, args = answer.step
-            if len(args) > 1 and len(known.get(name, ())) == 1:
+            if len(known.get(name, ())) != 1:
+                others.append(answer)
+            elif len(args) > 1 or len(alternatives_of(answer.step)) != 1:
                 steps.setdefault((name, args[:-1]), []).append(answer.step)
             else:
-                others.append(answer)
-        alone = []
-        for (name, _), group in steps.items():
+                single.setdefault(known[name][0], {})[answer.step] = None
+        alike = []
+        for (name, _), each in steps.items():
             watcher = self.every[known[name][0]]
-            alone.append((known[name][0], watcher.sets, watcher.watch.adds,
-                          Asked(group, [alternatives_of(step) for step in group])))
-        return alone, others
+            alike.append((known[name][0], watcher.sets, watcher.watch.adds,
+                          Asked(each, [alternatives_of(step) for step in each])))
+        return Group(answers, alike, [
+            (place, self.every[place].sets, self.every[place].watch.adds, tuple(steps))
+            for place, steps in single.items()], others)
 
     def _led(self, here: Standing, step: Step) -> Standing | None:
         name = step[0]

@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import count
 from random import Random
 from typing import Final
@@ -132,6 +133,16 @@ def _one(pick: int) -> int:
 
 def in_words(value: object) -> str:
     """A value for a reader: as it is if it is a plain name, else as JSON, and not too long."""
+    return _in_words(value) if isinstance(value, str | int) else _put_in_words(value)
+
+
+@lru_cache(maxsize=4_096, typed=True)
+def _in_words(value: str | int) -> str:
+    """The same of a name, of which the same few are told again and again."""
+    return _put_in_words(value)
+
+
+def _put_in_words(value: object) -> str:
     if isinstance(value, str) and value.isalnum() and value.isascii() and not value.isdigit() and (
             len(value) <= _WORDS_MAX):
         return value

@@ -36,7 +36,7 @@ STATES_MAX: Final = 100_000
 KEPT: Final = 200_000
 """Entries that the sets of one machine remember, about at most: states, steps, what they do."""
 
-_BY_ELEMENT: Final = 8
+_BY_ELEMENT: Final = 16
 """Elements of an array that is learnt element by element, at most: of a longer one a step mostly
 looks at all, one after the other."""
 
@@ -199,6 +199,20 @@ class CandidateSets:
         for step in asked.steps:
             rules.update(self.refused(here, step) or ())
         return frozenset(rules)
+
+    def refused_each(self, here: Candidates, steps: Sequence[Step]) -> set[Rule | None]:
+        """The same of steps each of which depends on other variables, and is no ``either``: what
+        is remembered of one is not remembered of them together."""
+        memory = self._memory
+        if len(here.packed) == 1 and here._memory is memory and not memory.is_full():
+            packed, = here.packed
+            found = memory.effects.refusals_of(packed, steps)
+            if found is not None:
+                return found
+        rules: set[Rule | None] = set()
+        for step in steps:
+            rules.update(self.refused(here, step) or ())
+        return rules
 
     def accepts(self, here: Candidates, steps: Iterable[Step]) -> bool:
         """True if some steps could be observed next, one after the other.

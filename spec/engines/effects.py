@@ -40,13 +40,14 @@ Writes = tuple[tuple[int, int], ...]
 
 
 class _Fork:
-    """An inner node of a tree: the variable that is read next, and what follows, by its value."""
+    """An inner node of a tree: the variable that is read next, and what follows, by its value. It is
+    ``at`` that place of a packed state, or at those of a whole array."""
 
-    __slots__ = ("place", "ways")
+    __slots__ = ("at", "place", "ways")
 
-    def __init__(self, place: int) -> None:
-        self.place = place
-        self.ways: dict[int, _Node] = {}
+    def __init__(self, place: int, at: int | slice) -> None:
+        self.place, self.at = place, at
+        self.ways: dict[Any, _Node] = {}
 
 
 _Node = _Fork | Writes | Refusal
@@ -96,6 +97,10 @@ class Effects:
         thawing = self._layout.thawing
         return {name: Fetched(place, name, thawing[place], self._values[place])
                 for name, place in self._layout.places.items()}
+
+    def _at(self, place: int) -> int | slice:
+        """Where in a packed state a place is that was read."""
+        return place
 
     # --- states --------------------------------------------------------------------------
 
@@ -147,12 +152,28 @@ class Effects:
             return None if reason is None else Refusal(reason.rule)
         return found if isinstance(found, Refusal) else None
 
+    def refusals_of(self, packed: Packed, steps: Sequence[Step]) -> set[Rule | None] | None:
+        """The rules for which some of several steps are refused, each looked at alone; None where
+        only the interpreter can decide it."""
+        trees, rules = self._trees, set[Rule | None]()
+        for step in steps:
+            node: Any = trees.get(step)
+            while node.__class__ is _Fork:
+                node = node.ways.get(packed[node.at])
+            if node is None:
+                node = self._learn(packed, step)
+                if node is None:
+                    return None
+            if node.__class__ is Refusal:
+                rules.add(node.rule)
+        return rules
+
     def refusals(self, packed: Packed, asked: Asked) -> frozenset[Rule | None] | None:
         """The rules for which some of several steps are refused; None where only the interpreter
         can decide it. What decides it is remembered for all of them together."""
         node: Any = self._asked.get(asked)
         while node.__class__ is _Fork:
-            node = node.ways.get(packed[node.place])
+            node = node.ways.get(packed[node.at])
         if node is not None:
             known: frozenset[Rule | None] = node
             return known
@@ -179,13 +200,13 @@ class Effects:
         node: Any = self._trees[step]
         while node.__class__ is _Fork:
             yield node.place
-            node = node.ways[packed[node.place]]
+            node = node.ways[packed[node.at]]
 
     def _effect(self, packed: Packed, step: Step) -> Writes | Refusal | None:
         """The effect of a step; None where only the interpreter can decide it."""
         node = self._trees.get(step)
         while node.__class__ is _Fork:
-            node = node.ways.get(packed[node.place])
+            node = node.ways.get(packed[node.at])
         return self._learn(packed, step) if node is None else node  # type: ignore[return-value]
 
     def _learn(self, packed: Packed, step: Step) -> Writes | Refusal | None:
@@ -257,9 +278,9 @@ class Effects:
         for place in reads:
             fork = ways.get(seen)
             if fork is None:
-                fork = ways[seen] = _Fork(place)
+                fork = ways[seen] = _Fork(place, self._at(place))
             assert isinstance(fork, _Fork) and fork.place == place
-            ways, seen = fork.ways, packed[place]
+            ways, seen = fork.ways, packed[fork.at]
         ways[seen] = found
 
 

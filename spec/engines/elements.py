@@ -2,8 +2,9 @@
 
 As one variable an array would be news whenever any of its elements is, and what a step does with
 one of them would be learnt again and again. So each element has a place of its own, and a step has
-read those that it looked at one by one. An action that does with an array what only a list can do
-reads all of it, from then on.
+read those that it looked at one by one. The first few of them mostly decide it; who looks at more
+looks at all, one after the other, so from then on it has read the array as a whole, which is one
+look. An action that does with an array what only a list can do reads all of it, each time.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from operator import index
-from typing import Any, SupportsIndex
+from typing import Any, Final, SupportsIndex
 
 from ..notation.interpreter import Interpreter, State, Step
 from ..notation.types import Array
 from .effects import Effects, Fetched, OutOfRange, Packed, Refusal, Writes
+
+_FEW: Final = 2
+"""Elements that a step looks at one by one; at the next one it has read the array as a whole."""
 
 __all__ = ["ElementEffects", "effects_of", "effects_of_short"]
 
@@ -34,14 +38,17 @@ def effects_of_short(interpreter: Interpreter, most: int) -> Effects:
     lengths = [len(value) for thaw, value in zip(layout.thawing, layout.initial(), strict=True)
                if thaw is Array]
     is_short = lengths and max(lengths) <= most
-    return ElementEffects(interpreter, most) if is_short else Effects(interpreter)
+    return ElementEffects(interpreter, most, _FEW) if is_short else Effects(interpreter)
 
 
 class ElementEffects(Effects):
     """Effects of a machine whose arrays of at most ``most`` values, which are not changed
-    themselves, have a place for each element."""
+    themselves, have a place for each element. Of what a step looks at more than a ``few`` elements,
+    it has read the whole."""
 
-    def __init__(self, interpreter: Interpreter, most: float = math.inf) -> None:
+    def __init__(
+        self, interpreter: Interpreter, most: float = math.inf, few: float = math.inf
+    ) -> None:
         layout = interpreter.layout
         self._lengths: list[int | None] = []     # by variable; None: it has one place
         self._bases: list[int] = []              # by variable: the first of its places
@@ -51,12 +58,16 @@ class ElementEffects(Effects):
             self._lengths.append(length)
             self._bases.append(places)
             places += 1 if length is None else length
-        self._count = places
+        self._count, self._few = places, few
         self._wholly: set[str] = set()          # actions that do with arrays what lists can do
+        self._wholes: dict[int, slice] = {}     # by what stands for a whole array, its places
         super().__init__(interpreter)
 
     def _places(self) -> int:
         return self._count
+
+    def _at(self, place: int) -> int | slice:
+        return place if place >= 0 else self._wholes[place]
 
     def _fetched(self) -> dict[str, Any]:
         thawing = self._layout.thawing
@@ -64,8 +75,10 @@ class ElementEffects(Effects):
         for name, place in self._layout.places.items():
             base, length = self._bases[place], self._lengths[place]
             found[name] = (Fetched(base, name, thawing[place], self._values[base])
-                           if length is None else _FetchedArray(
-                               name, base, self._values[base:base + length]))
+                           if length is None else _FetchedArray(name, _Elements(
+                               name, base, self._values[base:base + length], self._few)))
+            if length is not None:
+                self._wholes[_whole(base)] = slice(base, base + length)
         return found
 
     def pack(self, state: State) -> Packed:
@@ -108,43 +121,85 @@ class ElementEffects(Effects):
         is_same = isinstance(live, _Elements) and live.base == base
         if is_same and not live.written:
             return ()
+        is_read = _whole(base) in reads
         places = range(base, base + length)
         before = tuple([self._values[place][packed[place]] for place in places])
-        after = tuple(live.values if is_same else live)
+        after = tuple(live.listed() if is_same else live)
+        if is_read and after == before:
+            return ()
         # What was written unread is a write even where it changes nothing here.
         written = live.written if is_same else set(places)
         if len(after) != length or (after != before and self._layout.checking[variable](after)):
             raise OutOfRange
         return tuple([(place, self._number(place, value))
                       for place, value, earlier in zip(places, after, before, strict=True)
-                      if value != earlier or (place in written and place not in reads)])
+                      if value != earlier or (
+                          place in written and not is_read and place not in reads)])
+
+
+def _whole(base: int) -> int:
+    """The number that stands among what is read for all of an array, whose places begin there."""
+    return -1 - base
 
 
 class _Elements(Sequence[Any]):
     """An array, which keeps account of the elements that are read and written, by their places
-    from ``base`` on. What else a list can do it cannot."""
+    from ``base`` on. What else a list can do it cannot. After a ``few`` elements it is read as a
+    whole, and if none was changed until then, a list of the same values stands in its place.
 
-    __slots__ = ("base", "reads", "values", "written")
+    There is one for each array of a machine, which ``begins`` anew with each run."""
+
+    __slots__ = ("_before", "_few", "_instance", "_known", "_left", "_name", "_reads", "base",
+                 "values", "written")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, values: list[Any], base: int, reads: list[int]) -> None:
-        self.values, self.base, self.reads, self.written = values, base, reads, set[int]()
+    def __init__(self, name: str, base: int, known: list[list[Any]], few: float) -> None:
+        self._name, self.base, self._known, self._few = name, base, known, few
+
+    def begins(self, instance: Any) -> None:
+        """Hold the values of the state in which an instance begins; nothing is read of them."""
+        self._instance, self._before = instance, instance._packed_before
+        self._reads, self._left = instance._places_read, self._few
+        self.values: Array[Any] | None = None       # of all elements, once these are needed
+        self.written: set[int] = set()
 
     def __len__(self) -> int:
-        return len(self.values)
+        return len(self._known)
 
     def __getitem__(self, at: Any) -> Any:
         if isinstance(at, slice):
             return list(self)[at]
-        value = self.values[at]
-        place = self.base + index(at) % len(self.values)
-        if place not in self.written and place not in self.reads:
-            self.reads.append(place)
-        return value
+        at, length = index(at), len(self._known)
+        if not -length <= at < length:
+            raise IndexError(at)
+        place = self.base + at % length
+        if self._left >= 0 and place not in self.written and place not in self._reads:
+            self._looks(place)
+        if self.values is None:
+            return self._known[at][self._before[place]]
+        return self.values[at]
+
+    def _looks(self, place: int) -> None:
+        self._left -= 1
+        if self._left >= 0:
+            self._reads.append(place)
+            return
+        self._reads.append(_whole(self.base))
+        variables = self._instance.__dict__
+        if not self.written and variables.get(self._name) is self:
+            variables[self._name] = self.listed()
+
+    def listed(self) -> Array[Any]:
+        """The list of all elements, which is one from then on."""
+        if self.values is None:
+            before, base = self._before, self.base
+            self.values = Array([known[before[place]]
+                                 for place, known in enumerate(self._known, base)])
+        return self.values
 
     def __setitem__(self, at: SupportsIndex, value: Any) -> None:
-        self.values[at] = value
-        self.written.add(self.base + index(at) % len(self.values))
+        self.listed()[at] = value
+        self.written.add(self.base + index(at) % len(self._known))
 
     def __eq__(self, other: object) -> bool:
         return list(self) == (list(other) if isinstance(other, _Elements) else other)
@@ -153,19 +208,15 @@ class _Elements(Sequence[Any]):
 class _FetchedArray:
     """Stands in the class for an array, as ``effects`` has it for any variable."""
 
-    def __init__(self, name: str, base: int, values: list[list[Any]]) -> None:
-        self._name, self._base, self._values = name, base, values
+    def __init__(self, name: str, elements: _Elements) -> None:
+        self._name, self._elements = name, elements
 
     def __get__(self, instance: Any, owner: type) -> Any:
-        base, reads = self._base, instance._places_read
-        places = range(base, base + len(self._values))
-        before = instance._packed_before
-        values = [known[before[place]] for known, place in zip(self._values, places, strict=True)]
-        found: Any
+        elements = self._elements
+        elements.begins(instance)
+        found: Any = elements
         if instance._is_wholly:
-            reads.extend(places)
-            found = Array(values)
-        else:
-            found = _Elements(values, base, reads)
+            instance._places_read.append(_whole(elements.base))
+            found = elements.listed()
         instance.__dict__[self._name] = found
         return found

@@ -145,6 +145,9 @@ class InMemory:
     def collect(self, within: int = 0) -> list[tuple[int, Delivery]]:
         """See ``Coordination.collect``; waiting is a jump of the virtual time."""
         until = self.now + within
+        if not within and not self._inbox and (
+                (instant := self.next_instant()) is None or instant > until):
+            return []       # it is asked after every event of a cluster, mostly for nothing
         while not self._inbox:
             instant = self.next_instant()
             if instant is None or instant > until:
@@ -164,8 +167,10 @@ class InMemory:
             self._is_next_known = False
             self.now = max(self.now, instant)
             for handle in range(len(self._clients)):
-                self._run_server_for(handle)
-                self._run_client(handle)
+                when = self._next_of(self._clients[handle])
+                if when is not None and when <= self.now:
+                    self._run_server_for(handle)
+                    self._run_client(handle)
             self._is_next_known = False  # a receiver of a transaction may have submitted a request
         self.now = now
 
@@ -183,18 +188,20 @@ class InMemory:
         return self._next
 
     def _next_of(self, client: _Client) -> int | None:
+        """When the server or the client has something to do next for this one, if ever."""
         # Asked for each client whenever anything has happened: it makes no lists.
         least = client.deadline if self.is_running else None
-        if self._reaches_server(client):
-            least = _earlier(least, client.up.next_arrival())
-        if not client.is_paused:
-            if client.state is _State.CONNECTED and not client.is_closed:
+        if client.state is _State.CONNECTED:
+            if client.up and self._reaches_server(client):
+                least = _earlier(least, client.up.next_arrival())
+            if not client.is_paused and not client.is_closed:
                 if client.quiet_since is not None:
                     least = _earlier(least, client.quiet_since + client.patience)
-                if not client.is_cut_off:
+                if client.down and not client.is_cut_off:
                     least = _earlier(least, client.down.next_arrival())
-            if self.is_running and not client.is_cut_off:
-                least = _earlier(least, client.connect_at)
+        if client.connect_at is not None and self.is_running and not (
+                client.is_paused or client.is_cut_off):
+            least = _earlier(least, client.connect_at)
         return least
 
     # -- the server's side --------------------------------------------------------------------

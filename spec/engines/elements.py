@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from operator import index
 from typing import Any, Final, SupportsIndex
 
 from ..notation.interpreter import Interpreter, State, Step
 from ..notation.types import Array
 from .effects import Effects, Fetched, OutOfRange, Packed, Refusal, Writes
 
-_FEW: Final = 2
+_FEW: Final = 3
 """Elements that a step looks at one by one; at the next one it has read the array as a whole."""
 
 __all__ = ["ElementEffects", "effects_of", "effects_of_short"]
@@ -98,7 +97,9 @@ class ElementEffects(Effects):
                       for base, length in zip(self._bases, self._lengths, strict=True)])
 
     def _learn(self, packed: Packed, step: Step) -> Writes | Refusal | None:
-        self._instance._is_wholly = step[0] in self._wholly
+        # One without parameters has no elements of its own: it mostly looks at all of them.
+        self._instance._is_wholly = step[0] in self._wholly or (
+            not step[1] and self._few != math.inf)
         return super()._learn(packed, step)
 
     def _failed(self, packed: Packed, step: Step, error: Exception) -> Writes | Refusal | None:
@@ -169,15 +170,11 @@ class _Elements(Sequence[Any]):
     def __getitem__(self, at: Any) -> Any:
         if isinstance(at, slice):
             return list(self)[at]
-        at, length = index(at), len(self._known)
-        if not -length <= at < length:
-            raise IndexError(at)
-        place = self.base + at % length
-        if self._left >= 0 and place not in self.written and place not in self._reads:
+        known = self._known[at]
+        place = self.base + at + (len(self._known) if at < 0 else 0)
+        if self._left >= 0 and place not in self._reads and place not in self.written:
             self._looks(place)
-        if self.values is None:
-            return self._known[at][self._before[place]]
-        return self.values[at]
+        return known[self._before[place]] if self.values is None else self.values[at]
 
     def _looks(self, place: int) -> None:
         self._left -= 1
@@ -199,7 +196,7 @@ class _Elements(Sequence[Any]):
 
     def __setitem__(self, at: SupportsIndex, value: Any) -> None:
         self.listed()[at] = value
-        self.written.add(self.base + index(at) % len(self._known))
+        self.written.add(range(self.base, self.base + len(self._known))[at])
 
     def __eq__(self, other: object) -> bool:
         return list(self) == (list(other) if isinstance(other, _Elements) else other)

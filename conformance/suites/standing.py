@@ -152,7 +152,7 @@ class Watchers:
         return found
 
     def group(self, answers: tuple[Answer, ...]) -> Group:
-        """Some answers as ``at_stake`` takes them: all of them are looked at here, and not there."""
+        """Some answers as ``at_stake`` takes them: each of them is looked at here, and once."""
         found = self._grouped.get(answers)
         if found is None:
             if len(self._grouped) > self._kept:

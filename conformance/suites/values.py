@@ -138,7 +138,7 @@ def in_words(value: object) -> str:
 
 @lru_cache(maxsize=4_096, typed=True)
 def _in_words(value: str | int) -> str:
-    """The same of a name, of which the same few are told again and again."""
+    """The same of a name, of which the same few come again and again."""
     return _put_in_words(value)
 
 

@@ -40,8 +40,8 @@ Writes = tuple[tuple[int, int], ...]
 
 
 class _Fork:
-    """An inner node of a tree: the variable that is read next, and what follows, by its value. It is
-    ``at`` that place of a packed state, or at those of a whole array."""
+    """An inner node of a tree: the variable that is read next, and what follows, by its value. It
+    is ``at`` that place of a packed state, or at those of a whole array."""
 
     __slots__ = ("at", "place", "ways")
 

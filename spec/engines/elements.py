@@ -2,9 +2,10 @@
 
 As one variable an array would be news whenever any of its elements is, and what a step does with
 one of them would be learnt again and again. So each element has a place of its own, and a step has
-read those that it looked at one by one. The first few of them mostly decide it; who looks at more
-looks at all, one after the other, so from then on it has read the array as a whole, which is one
-look. An action that does with an array what only a list can do reads all of it, each time.
+read those that it looked at one by one. The first few mostly decide it; a step that looks at more
+looks at all, one after the other: it has then read the array as a whole, which is one look. So has
+an action without parameters at its first look, for no element is its own; and one that does with
+an array what only a list can do.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class Child:
         limit = self._timeout if patience is None else patience
         began = time.monotonic()
         deadline = began + limit
-        self._pump(0.0)
+        self._hear()
         if self._unread:
             self.asked = ""
             raise self.failed("printed before it was asked", shown=bytes(self._unread))
@@ -188,6 +188,15 @@ class Child:
             else:
                 self._unread += chunk
                 self._session_bytes += len(chunk)
+
+    def _hear(self) -> None:
+        """Read what it has printed on stdout by now, without asking the system first if it has.
+        Its end will be seen when the reply is waited for, as will what is on stderr."""
+        if self._ended:
+            return
+        chunk = self._read(self._stdout)
+        self._unread += chunk
+        self._session_bytes += len(chunk)
 
     def _read(self, descriptor: int) -> bytes:
         try:

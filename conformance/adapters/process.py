@@ -152,8 +152,7 @@ def converse(child: Child, message: Message, patience: float | None = None) -> M
     child.number += 1
     line = child.ask(json.dumps({"id": child.number} | message).encode() + b"\n", patience)
     try:
-        reply = json.loads(
-            line.decode(), parse_constant=_refuse_constant, object_pairs_hook=unique_keys)
+        reply = _REPLIES.decode(line.decode())
     except (ValueError, RecursionError) as error:
         raise child.failed(
             f"printed a line that is not JSON ({excerpt(str(error))})", line) from None
@@ -167,6 +166,11 @@ def converse(child: Child, message: Message, patience: float | None = None) -> M
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
+
+
+_REPLIES: Final = json.JSONDecoder(
+    parse_constant=_refuse_constant, object_pairs_hook=unique_keys)
+"""Reads replies; ``json.loads`` would make one for each."""
 
 
 def take_idle(key: Key) -> Child | None:

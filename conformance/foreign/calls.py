@@ -11,11 +11,14 @@ from ...spec.notation.errors import TargetError
 from .asleep import LONG, Asleep, WaitsInC
 from .stage import STAGE
 
-__all__ = ["Call", "Calls", "modules_of"]
+__all__ = ["Call", "Calls", "begun_with", "modules_of"]
 
 
 _DEPTH: Final = 2
 """How far the parts of an object are looked at: its own, and theirs."""
+
+_MAKES: Final = 2
+"""How often an object is made, so that its lines are known from the start."""
 
 _NOT_UNDER_TEST: Final = frozenset({*sys.stdlib_module_names, "checkvalve"})
 
@@ -154,6 +157,23 @@ class Calls:
                 f"{self._scheduler.standing(task).words()}",
                 next_step="Say by --names which method answers at once, or let it be left out.")
         return can[0]
+
+
+def begun_with(
+    name: str, modules: Collection[str], makes: Callable[[], Any],
+) -> tuple[Calls, Any, tuple[str, ...]]:
+    """The calls of a new session, an object that the factory has made in it, and the modules whose
+    lines are its own. ``modules`` are those of the session before: where the object has others,
+    which shows only once it is there, it is made once more.
+    """
+    known = tuple(modules)
+    for _ in range(_MAKES):
+        calls = Calls(name, known)
+        made = calls.at_once("its constructor", makes)
+        before, known = known, modules_of(made)
+        if known == before:
+            break
+    return calls, made, known
 
 
 def modules_of(made: Any) -> tuple[str, ...]:

@@ -6,17 +6,20 @@ one clock: else what waits on the loop is late by the other, and would be accuse
 
 from __future__ import annotations
 
+import sys
 import time
-from asyncio import _get_running_loop
 from collections.abc import Callable
-from typing import Final
-
-from ...reference.drivers.schedules.virtual_loop import VirtualLoop
+from importlib.util import resolve_name
+from typing import Any, Final
 
 __all__ = ["CLOCKS", "follow_loops"]
 
 CLOCKS: Final = ("monotonic", "time", "perf_counter")
 """The functions of ``time`` that are clocks, in seconds."""
+
+_VIRTUAL: Final = resolve_name("...reference.drivers.schedules.virtual_loop", __package__)
+"""The module of loops in virtual time: while it is not imported, none runs. A class for threads needs
+none, and to import asyncio takes as long as all else that its process imports."""
 
 _DONE: Final[list[bool]] = []
 
@@ -32,6 +35,9 @@ def follow_loops() -> None:
 
 def _following(real: Callable[[], float]) -> Callable[[], float]:
     def read() -> float:
-        loop = _get_running_loop()
-        return loop.time() if isinstance(loop, VirtualLoop) else real()
+        virtual: Any = sys.modules.get(_VIRTUAL)
+        # While it is being imported it has no function yet, and the clock may be asked.
+        ask: Callable[[], float | None] | None = getattr(virtual, "virtual_now", None)
+        now = None if ask is None else ask()
+        return real() if now is None else now
     return read

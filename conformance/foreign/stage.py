@@ -26,7 +26,7 @@ from itertools import count
 from types import SimpleNamespace
 from typing import Any, Final
 
-from ...reference.drivers.schedules.scheduling import Lock, Scheduler, Task, Waitable
+from ...reference.drivers.schedules.scheduling import Lock, Pool, Scheduler, Task, Waitable
 from ...spec.notation.errors import TargetError
 from .clock import CLOCKS
 from .threads import replace_starts
@@ -49,6 +49,9 @@ class Stage:
 
     def __init__(self) -> None:
         self.scheduler: Scheduler | None = None
+        self._pool = Pool()
+        """The threads of all sessions, one after the other: to start one takes longer than most
+        calls."""
         self.opening = False
         """True while the module under test is being imported."""
         self.now = 0.0
@@ -77,7 +80,7 @@ class Stage:
     def begin(self, modules: Collection[str]) -> Scheduler:
         """A new scheduler, for which the lines of these modules are steps."""
         self.end()
-        self.scheduler = Scheduler(modules, steps_max=STEPS_MAX)
+        self.scheduler = Scheduler(modules, steps_max=STEPS_MAX, pool=self._pool)
         self.limits.clear()
         self.expired.clear()
         return self.scheduler

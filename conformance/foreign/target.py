@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final
 
-from ...reference.drivers.schedules.virtual_loop import VirtualLoop
 from ...spec.notation.errors import InputError
 from ..ports.base import Adapter, Message, excerpt
 from .place import ASYNCIO, PYTHON, THREAD, Place, place_of
@@ -46,6 +45,8 @@ class Named:
         self._kind = ""     # once it is known
         self.is_tried = False
         """True once it was seen that its methods wait."""
+        self.modules: tuple[str, ...] = ()
+        """The modules whose lines were steps in the last session of its threads."""
         self.waits_in_c: dict[str, str] = {}
         """By our names, the methods that were seen to wait in C, and where they do."""
         self.version = _version_of(place.module)
@@ -88,6 +89,8 @@ class Named:
             return self._kind
         made: Any = self.factory
         if not isinstance(made, type):
+            from ...reference.drivers.schedules.virtual_loop import VirtualLoop
+
             with VirtualLoop().running():
                 made = sample()
         # A method that is no coroutine may return a future, and not declare it; and a class whose

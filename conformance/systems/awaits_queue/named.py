@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import ClassVar, Final
 
 from ...foreign.target import Named
-from ..queue.named import NamedLoopQueue, sample
+from ..queue.named import sample
+from ..queue.named_loop import NamedLoopQueue
 from ..queue.named import WANTED as OF_ALL
 from .adapter import Awaits
 

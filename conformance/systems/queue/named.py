@@ -8,14 +8,14 @@ empty, or returns ``None``. Any other exception is a failure of the queue.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Final
 
 from ....spec.notation.errors import InputError
 from ...foreign.asleep import WaitsInC
 from ...foreign.guard import LOOP_EXIT
-from ...foreign.calls import Call, Calls, modules_of
+from ...foreign.calls import Call, Calls, begun_with
 from ...foreign.place import ASYNCIO, THREAD
 from ...foreign.surface import (
     GIVES_WAY, Surface, Wanted, is_awaited, is_in_c, made_with, waits_in_coroutines, wrong_kind,
@@ -23,9 +23,8 @@ from ...foreign.surface import (
 from ...foreign.target import Named
 from ...ports.base import STEPPED
 from .adapter import QueueAdapter, Waits
-from .event_loop import LoopQueue
 
-__all__ = ["NamedLoopQueue", "NamedThreadQueue", "WANTED", "make"]
+__all__ = ["ALSO", "NamedThreadQueue", "WANTED", "Ways", "capacity_of", "kind_of", "make", "sample"]
 
 Item = str | int
 
@@ -61,7 +60,11 @@ def make(named: Named) -> QueueAdapter:
     """The adapter of a queue, by its kind. Raises ``InputError`` if it is not of the kind that was
     given.
     """
-    return NamedLoopQueue(named) if kind_of(named) == ASYNCIO else NamedThreadQueue(named)
+    if kind_of(named) != ASYNCIO:
+        return NamedThreadQueue(named)
+    from .named_loop import NamedLoopQueue
+
+    return NamedLoopQueue(named)
 
 
 def kind_of(named: Named) -> str:
@@ -73,7 +76,7 @@ def kind_of(named: Named) -> str:
 
 def sample(named: Named) -> Any:
     """A queue of one item, to look at."""
-    return made_with(named.factory, named.place, _capacity(1))
+    return made_with(named.factory, named.place, capacity_of(1))
 
 
 class Ways:
@@ -152,46 +155,9 @@ def _tells(error: Exception, words: Sequence[str]) -> bool:
     return any(word in name for word in words for name in names)
 
 
-def _capacity(capacity: int) -> Mapping[str, tuple[Any, Sequence[str]]]:
+def capacity_of(capacity: int) -> Mapping[str, tuple[Any, Sequence[str]]]:
+    """The argument of the constructor, as ``made_with`` takes it."""
     return {"capacity": (capacity, CAPACITY)}
-
-
-class NamedLoopQueue(LoopQueue):
-    """A queue for tasks of asyncio."""
-
-    wanted: ClassVar[Sequence[Wanted]] = WANTED
-
-    def __init__(self, named: Named) -> None:
-        super().__init__()
-        self._named = named
-        self.name = named.place.words      # type: ignore[misc]
-        self.version = named.version
-        self.policy = named.place.names.get("policy", self.policy)      # type: ignore[misc]
-
-    def make(self, capacity: int) -> None:
-        """Create the queue under test."""
-        made = made_with(self._named.factory, self._named.place, _capacity(capacity))
-        self._ways = Ways(self._named.surface(made, self.wanted, ALSO))
-        alone = () if self._ways.waiting else ("cancel",)
-        self.lacks = [*self._ways.lacks, *alone]      # type: ignore[misc]
-        self.offer_now = self._ways.offer  # type: ignore[method-assign]
-        self.poll_now = self._ways.poll    # type: ignore[method-assign]
-        self.size_now = self._ways.size    # type: ignore[method-assign]
-
-    def put_later(self, item: Item) -> Coroutine[Any, Any, object]:
-        """The coroutine of a put."""
-        return self._later(lambda: self._ways.surface["put"](item), yields=False)
-
-    def take_later(self) -> Coroutine[Any, Any, object]:
-        """The coroutine of a take."""
-        return self._later(self._ways.surface["get"], yields=True)
-
-    async def _later(self, call: Callable[[], Any], yields: bool) -> object:
-        answer = call()
-        value = await answer if hasattr(answer, "__await__") else answer
-        if value is False and not yields:
-            raise self._ways.never_waits("put", "by False")
-        return value if yields else True
 
 
 class NamedThreadQueue(QueueAdapter):
@@ -283,11 +249,11 @@ class NamedThreadQueue(QueueAdapter):
     def _made(self, capacity: int) -> Any:
         """A new queue, whose lines are known from its type."""
         def makes() -> Any:
-            return made_with(self._named.factory, self._named.place, _capacity(capacity))
+            return made_with(self._named.factory, self._named.place, capacity_of(capacity))
 
-        made = Calls(self.name, ()).at_once("its constructor", makes)
-        self._calls = Calls(self.name, modules_of(made))
-        return self._calls.at_once("its constructor", makes)
+        self._calls, made, self._named.modules = begun_with(
+            self.name, self._named.modules, makes)
+        return made
 
     # -- the port -----------------------------------------------------------------------------
 

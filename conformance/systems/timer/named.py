@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Final
 
 from ....spec.notation.errors import InputError
-from ...foreign.calls import Calls, modules_of
+from ...foreign.calls import Calls, begun_with
 from ...foreign.place import ASYNCIO
 from ...foreign.stage import STAGE
 from ...foreign.surface import (
@@ -115,9 +115,8 @@ class NamedTimer(FailingTasks):
         def makes() -> Any:
             return _made(self._named, lambda: self._clock * self._unit)
 
-        first = self._calls.at_once("its constructor", makes)
-        self._calls = Calls(self.name, modules_of(first))
-        made = self._calls.at_once("its constructor", makes)
+        self._calls, made, self._named.modules = begun_with(
+            self.name, self._named.modules, makes)
         self._surface: Surface = self._named.surface(made, WANTED, ALSO)
 
     def schedule(self, task: int, delay: int) -> None:

@@ -35,7 +35,7 @@ from contextlib import contextmanager
 from contextvars import Context
 from typing import Any, Final, TypeVarTuple
 
-__all__ = ["CALLBACKS_MAX", "DRIVEN_BY", "Standstill", "Unrest", "VirtualLoop"]
+__all__ = ["CALLBACKS_MAX", "DRIVEN_BY", "Standstill", "Unrest", "VirtualLoop", "virtual_now"]
 
 Ts = TypeVarTuple("Ts")
 
@@ -218,3 +218,10 @@ class VirtualLoop(asyncio.BaseEventLoop):
         """Nothing to do: ``call_soon_threadsafe`` calls it to wake a sleeping loop; this never
         sleeps.
         """
+
+
+def virtual_now() -> float | None:
+    """The time of the loop that runs in this thread, in seconds; None if none in virtual time does.
+    """
+    loop = asyncio._get_running_loop()
+    return loop.time() if isinstance(loop, VirtualLoop) else None

@@ -18,8 +18,8 @@ CLOCKS: Final = ("monotonic", "time", "perf_counter")
 """The functions of ``time`` that are clocks, in seconds."""
 
 _VIRTUAL: Final = resolve_name("...reference.drivers.schedules.virtual_loop", __package__)
-"""The module of loops in virtual time: while it is not imported, none runs. A class for threads needs
-none, and to import asyncio takes as long as all else that its process imports."""
+"""The module of loops in virtual time: while it is not imported, none runs. A class for threads
+needs none, and to import asyncio takes as long as all else that its process imports."""
 
 _DONE: Final[list[bool]] = []
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ...foreign.surface import Renamed, Surface, Wanted, made_with
 from ...foreign.target import Named
-from ..queue.named import CAPACITY
+from ..queue.named_ways import CAPACITY
 from .adapter import ReferenceClosing
 
 __all__ = ["WANTED", "NamedClosing", "make"]

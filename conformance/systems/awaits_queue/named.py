@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 from ...foreign.target import Named
 from ..queue.named import sample
 from ..queue.named_loop import NamedLoopQueue
-from ..queue.named import WANTED as OF_ALL
+from ..queue.named_ways import WANTED as OF_ALL
 from .adapter import Awaits
 
 __all__ = ["WANTED", "NamedAwaits", "make"]

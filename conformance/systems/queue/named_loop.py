@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from ...foreign.surface import Wanted, made_with
 from ...foreign.target import Named
 from .event_loop import LoopQueue
-from .named import ALSO, WANTED, Ways, capacity_of
+from .named_ways import ALSO, WANTED, Ways, capacity_of
 
 __all__ = ["NamedLoopQueue"]
 

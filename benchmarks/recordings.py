@@ -421,6 +421,8 @@ RECORDINGS: Final = (
     *_of_broker("nats", broker("nats.jetstream", does=("requeue", "tick")), large=300, law=4),
     *_of_broker("postgresql", broker("postgresql.skip-locked",
                                      does=("requeue", "disconnect", "restart")), large=100),
+    *_of_broker("rabbitmq", broker("rabbitmq.quorum", does=("requeue", "disconnect", "restart")),
+                law=4),
     Recording("mosquitto-unsaved", "killed", "delivery", _UNBOUNDED,
               broker("mosquitto.qos1.unsaved", does=("restart",), consumers=1),
               frozenset({"DELIV-5", "DELIV-6", "DELIV-9"}), 60, 300),

@@ -1,4 +1,4 @@
-"""What queues of the user's are called by: the usual names, and the calls that answer at once."""
+"""The usual names of a queue's methods, and the calls of them that answer at once."""
 
 from __future__ import annotations
 

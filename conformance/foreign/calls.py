@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection
+from threading import Thread
 from typing import Any, Final
 
 from ...reference.drivers.schedules.scheduling import Task
@@ -55,6 +56,12 @@ class Calls:
         call = self._call(name, action)
         self._go_on(call.task, steps)
         return call
+
+    def go_on(self, call: Call, steps: int | None = None) -> None:
+        """Let a call that was begun continue, until it ends or waits, or for so many steps."""
+        self._run_threads()
+        if not call.done and not call.task.blocked():
+            self._go_on(call.task, steps)
 
     def begin_watched(self, name: str, action: Callable[[], Any]) -> Call:
         """As ``begin``, but raise ``WaitsInC`` for a call that waits in C, as far as that can be
@@ -180,14 +187,16 @@ def modules_of(made: Any) -> tuple[str, ...]:
     """The modules whose lines are those of an object: of its class and the bases of that, and of
     the parts that it keeps, and theirs, as far as these are not of the standard library.
     """
-    names = [each.__module__ for each in type(made).__mro__ if each is not object]
+    names = [each.__module__ for each in type(made).__mro__ if each not in (object, Thread)]
+    own = frozenset(names)
     parts = [made]
     for _ in range(_DEPTH):
         parts = [part for each in parts for part in _parts_of(each)]
         names += [name for part in parts for name in [type(part).__module__]
                   if name.partition(".")[0] not in _NOT_UNDER_TEST]
     return tuple(name for name in dict.fromkeys(names)
-                 if name not in ("builtins", "abc", "typing", "threading") and name in sys.modules)
+                 if name not in ("builtins", "abc", "typing") and name in sys.modules
+                 and (name in own or name != "threading"))
 
 
 def _parts_of(made: Any) -> list[Any]:

@@ -104,15 +104,22 @@ class Named:
         self._kind = kind
         return kind
 
-    def for_tasks(self, wanted: Wanted, sample: Callable[[], Any]) -> None:
-        """Raise ``InputError`` unless it is for tasks: the method that waits is a coroutine."""
+    def is_for_tasks(self, wanted: Wanted, sample: Callable[[], Any]) -> bool:
+        """True if the method that waits is a coroutine; false if it is for threads."""
         names = [*wanted.usual, *self.place.names.values()]
         # If it has coroutines under other names, the message on what is missing has these.
-        if self.kind_by(lambda made: waits_in_coroutines(made, names) or has_coroutines(made),
-                        sample) != ASYNCIO:
+        return self.kind_by(
+            lambda made: waits_in_coroutines(made, names)
+            or (self.place.kind != THREAD and has_coroutines(made)), sample) == ASYNCIO
+
+    def for_tasks(self, wanted: Wanted, sample: Callable[[], Any]) -> None:
+        """Raise ``InputError`` unless it is for tasks."""
+        if not self.is_for_tasks(wanted, sample):
             raise wrong_kind(
                 self.place, THREAD, "This suite is for tasks of asyncio; of what threads call, "
-                "--suite queue judges queues, --suite rate limits, and --suite timer timers.")
+                "--suite queue judges queues, --suite awaits.permits, awaits.condition and "
+                "awaits.gate semaphores, conditions and events, --suite rate limits, and --suite "
+                "timer timers.")
 
     def _import_anew(self) -> None:
         for name in {*sys.modules} - {*self._before}:

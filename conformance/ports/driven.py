@@ -1,7 +1,9 @@
-"""The parts that ports have in common whose calls are coroutines on a loop that is driven.
+"""The parts that ports have in common whose calls are coroutines on a loop that is driven, or are
+made by threads that run one at a time.
 
-A call has a name, begins when it is requested, and runs only at ``run`` and ``settle``. The answer
-to every request is the list of what became of the calls, in the order in which that happened.
+A call has a name, begins when it is requested, and runs only at ``run`` and ``settle``; one that a
+thread makes at ``proceed`` and ``settle``. The answer to every request is the list of what became
+of the calls, in the order in which that happened.
 """
 
 from __future__ import annotations
@@ -9,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from .base import NAME, POSITIVE, Argument, Kind, Operation, Vocabulary, is_word, list_of
+from .base import (
+    COUNT, NAME, POSITIVE, TRUE, Argument, Kind, Operation, Vocabulary, is_word, list_of,
+)
 
-__all__ = ["BY", "driven", "events_of_calls"]
+__all__ = ["BY", "driven", "events_of_calls", "stopped"]
 
 BY: Final = Argument("by", NAME, "the name of the call")
 
@@ -25,6 +29,20 @@ def events_of_calls(events: Mapping[str, str]) -> Kind:
     return Kind('a list of {"by", "does"}', list_of(is_event), (
         Vocabulary("an event", {"by": "the name of the call", "does": "what became of it"}),
         Vocabulary("`does`", events)))
+
+
+def stopped(answer: Kind) -> tuple[Operation, Operation]:
+    """The two operations by which a call of a thread is stopped on its way, and continues."""
+    return (
+        Operation("pause", TRUE,
+                  "the next call that is new or gives back is stopped after so many steps of its "
+                  "thread, if it takes as many; it continues at `proceed` or `settle`",
+                  (Argument("steps", POSITIVE, "how many: a step is the smallest unit between "
+                            "which a thread may be stopped"),)),
+        Operation("proceed", answer,
+                  "one of the calls that can continue does, until it ends or waits",
+                  (Argument("place", COUNT, "which of them, from 0, round and round"),)),
+    )
 
 
 def driven(answer: Kind) -> tuple[Operation, Operation]:

@@ -1,4 +1,5 @@
-"""Conversations about calls that begin, wait and end on an event loop that the harness drives."""
+"""Conversations about calls that begin, wait and end: on an event loop that the harness drives, or
+by threads of which one runs at a time."""
 
 from __future__ import annotations
 
@@ -10,11 +11,12 @@ from ..ports.base import Message, excerpt
 from .besides import Given, counted_as, given, number_in
 from .exchange import Act
 from .plain import PlainConversation, Seen
-from .says import Fields, On, Part, Says, each, on
+from .says import Fields, On, Part, Says, done, each, on
 from .sweeping import STEPS_MAX
 
 __all__ = [
-    "CALLS_MAX", "CALLS_OF_LONG", "CallsConversation", "WAITERS_OF_LONG", "driving", "events"]
+    "CALLS_MAX", "CALLS_OF_LONG", "CallsConversation", "WAITERS_OF_LONG", "driving", "events",
+    "stopping"]
 
 CALLS_MAX: Final = 12
 """Calls of a kind in one program."""
@@ -24,6 +26,9 @@ CALLS_OF_LONG: Final = 160
 WAITERS_OF_LONG: Final = 8
 """So many of them may wait at the same time there; in short programs ``STEPS_MAX``."""
 
+LINES_MAX: Final = 16
+"""The most steps after which a call of a thread is stopped."""
+
 WAITING: Final = ("begun", "waits", "stopping")
 """States of a call without an outcome; one that is ``stopping`` has been cancelled."""
 
@@ -31,6 +36,15 @@ WAITING: Final = ("begun", "waits", "stopping")
 def events(*entries: Any) -> Part:
     """The actions of the callbacks that ran, in their order."""
     return each(*entries, joined="; ", nothing="nothing is to be seen")
+
+
+def stopping(proceeds: Part) -> tuple[On, On]:
+    """The rows of the operations by which a call of a thread is stopped on its way, and continues.
+    """
+    return (on("pause", "the next call is stopped after {lines}", done(),
+               picks={"steps": range(1, LINES_MAX + 1)}),
+            on("proceed", "a call that can continue does", proceeds, only="under_way",
+               picks={"place": range(STEPS_MAX)}))
 
 
 def driving(run: Part, *settled: Says) -> tuple[On, On]:
@@ -54,14 +68,19 @@ class CallsConversation(PlainConversation):
     first: ClassVar[str] = "waits"
     moves: ClassVar[Mapping[str, tuple[str, ...]]]
     knows: ClassVar[tuple[Given, ...]] = (
-        given("steps", callbacks=counted_as("steps", "callback")),
+        given("steps", callbacks=counted_as("steps", "callback"),
+              lines=counted_as("steps", "step")),
         given("by", call=number_in("by")))
     room_for_each: ClassVar[bool] = False
     """True if so many calls of each letter may wait."""
     asked_of: ClassVar[Mapping[str, Mapping[str, str]]] = {"interrupt": {"waits": "stopping"}}
 
+    stops_at: ClassVar[tuple[str, ...]] = ()
+    """The operations after which the observer learns that their call was stopped on its way."""
+
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
+        self._pauses = False        # whether the next call is to be stopped on its way
         self.states: dict[str, str] = {}
         self.most = self.constants.get("K", CALLS_MAX)
         self.waiters = self.constants.get("W", STEPS_MAX)
@@ -101,7 +120,13 @@ class CallsConversation(PlainConversation):
             self.states[request["by"]] = self.first
         elif request["do"] in self.asked_of:
             self.states[request["by"]] = self.asked_of[request["do"]][self.states[request["by"]]]
-        return super().seen(request, answer)
+        shown = super().seen(request, answer)
+        pauses, self._pauses = self._pauses, request["do"] == "pause" or (
+            self._pauses and request["do"] not in self.stops_at)
+        if pauses and request["do"] in self.stops_at and (
+                self.states[request["by"]] in (*WAITING, "giving")):
+            return Seen((*shown.steps, ("stopped_on_its_way", ())), shown.words)
+        return shown
 
     def note(self, action: str, about: Fields) -> None:
         """Note an action of a call. Raises ``TargetError`` for one that the call cannot have."""

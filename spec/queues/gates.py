@@ -7,7 +7,8 @@ calls that wait, and the later ones, are notified. A gate differs from a lock in
 it: a waiter takes nothing from the others, and none of them needs to know that there are others.
 
 Calls are numbered in the order in which they begin. A call that has begun need not have looked at
-the gate yet: the observer judges which calls must have ended when everything has run that can.
+the gate yet: the observer judges which calls must have ended when everything has run that can. One
+whose thread was stopped on its way may look only once the gate is shut again, and then waits.
 
 Source: Python's documentation of ``asyncio.Event`` and of ``asyncio.StreamWriter.drain``.
 """
@@ -66,6 +67,7 @@ class Gate(Machine):
     waiting = subset(upto(K))     # calls that have begun and not ended
     may_pass = subset(upto(K))    # the gate was open while they waited
     stopping = subset(upto(K))    # were asked to cancel
+    away = subset(upto(K))        # may not have looked at it: a thread was stopped on its way
     open = boolean(False)
     broken = boolean(False)
 
@@ -94,9 +96,18 @@ class Gate(Machine):
         """The next call begins."""
         require(self.came < self.K)
         self.waiting.add(self.came)
+        if len(self.away) > 0:      # one that was stopped may have a lock that this one needs
+            self.away.add(self.came)
         self.came += 1
         if self.open:
             self.all_may_pass()
+
+    @action
+    def stopped_on_its_way(self) -> None:
+        """The call that came last was stopped, and need not have looked at the gate yet."""
+        require(self.came > 0)
+        if self.came - 1 in self.waiting:
+            self.away.add(self.came - 1)
 
     @action(call=upto(K))
     def passes(self, call: int) -> None:
@@ -137,7 +148,12 @@ class Gate(Machine):
         """No call waits whose wait is over."""
         require(not any(call in self.stopping for call in range(self.K)), STOPS)
         require(not self.broken or len(self.waiting) == 0, BREAK_TELLS)
-        require(not any(call in self.may_pass for call in range(self.K)), ALL_PASS)
+        require(not any(call in self.may_pass and (self.open or call not in self.away)
+                        for call in range(self.K)), ALL_PASS)
+        for call in range(self.K):
+            if call in self.away:       # it has looked by now, and found the gate shut
+                self.away.discard(call)
+                self.may_pass.discard(call)
 
     # --- helpers -------------------------------------------------------------------------
 
@@ -152,6 +168,7 @@ class Gate(Machine):
         self.waiting.discard(call)
         self.may_pass.discard(call)
         self.stopping.discard(call)
+        self.away.discard(call)
 
     # --- what is true of all of it -------------------------------------------------------
 

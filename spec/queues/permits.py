@@ -238,20 +238,41 @@ class Permits(Machine):
 
 
 class OrderlyPermits(Permits):
-    """The same, with waiters served in turn; only cancelled ones may be passed over."""
+    """The same, with waiters served in turn; only cancelled ones may be passed over.
+
+    A call whose thread was stopped on its way may not have joined the wait queue yet: then no order
+    among waiters is required until all has settled and no call waits.
+    """
+
+    out_of_line = boolean(False)    # a waiting call was stopped before it joined the wait queue
+
+    @action
+    def stopped_on_its_way(self) -> None:
+        """A call waits since its thread was stopped, or gives a permit back and was stopped: others
+        may wait for it before they join the wait queue."""
+        self.out_of_line = True
+
+    @action(rests=True)
+    def settled(self) -> None:
+        """The same as of all permits; if no call waits, all have joined the wait queue and left it.
+        """
+        super().settled()
+        if len(self.line) == 0:
+            self.out_of_line = False
 
     @action
     def acquire_done(self) -> None:
         """An acquire does not overtake a waiter whose cancellation was not requested."""
-        require(all(call in self.stopping for call in self.line), IN_TURN)
+        require(self.out_of_line or all(call in self.stopping for call in self.line), IN_TURN)
         super().acquire_done()
 
     @action(internal=True, fair=True, place=upto(Permits.W))
     def grant(self, place: int) -> None:
         """A permit is granted after all before it but those whose cancellation was requested."""
         require(place < len(self.line))
-        require(all(self.line[before] in self.stopping or before >= place
-                    for before in range(len(self.line))), IN_TURN)
+        require(self.out_of_line or all(
+            self.line[before] in self.stopping or before >= place
+            for before in range(len(self.line))), IN_TURN)
         super().grant(place)
 
 

@@ -12,7 +12,7 @@ from typing import Final
 from ...ports.base import (
     COUNT, POSITIVE, Argument, Operation, Port, hello, promised,
 )
-from ...ports.driven import BY, driven, events_of_calls
+from ...ports.driven import BY, driven, events_of_calls, stopped
 
 __all__ = ["EVENTS", "PORT"]
 
@@ -41,6 +41,7 @@ _OPERATIONS: Final = (
     Operation("interrupt", SEEN, "the cancellation of a sleeping call is requested; nothing runs "
               "yet", (BY,)),
     *driven(SEEN),
+    *stopped(SEEN),
 )
 
 _PROMISES: Final = {

@@ -10,7 +10,8 @@ from ....spec.queues.conditions import (
 )
 from ...ports.base import Message
 from ...suites.calls import (
-    CALLS_MAX, CALLS_OF_LONG, WAITERS_OF_LONG, CallsConversation, driving, events,
+    CALLS_MAX, CALLS_OF_LONG, LINES_MAX, WAITERS_OF_LONG, CallsConversation, driving, events,
+    stopping,
 )
 from ...suites.lengthy import Long, grown
 from ...suites.remembered import latest, numbered
@@ -70,6 +71,7 @@ class ConditionConversation(CallsConversation):
         on("leave", "{by} gives the lock back", _seen(
             ends("was_asked_to_leave", "nothing is heard of it"))),
         on("interrupt", "the cancellation of {by} is requested", _seen(), tells="stops"),
+        *stopping(_seen(*_GOES_ON)),
         *driving(_seen(*_GOES_ON), ends("settled", "nothing else happens")),
     )
 
@@ -109,19 +111,22 @@ SUITE: Final = SweepingSuite(
         Watch(StrictCondition, adds=NOT_CONSUMED, base=ConditionVariable),
         Watch(FrugalCondition, adds=NOT_MORE, base=ConditionVariable),
     ),
-    weights={"wait": 5, "notify": 3, "leave": 3, "interrupt": 3, "run": 4, "settle": 1},
+    weights={"wait": 5, "notify": 3, "leave": 3, "interrupt": 3, "run": 4, "settle": 1,
+             "pause": 4, "proceed": 2},
     epilogue=(Act("settle"), *(Act("leave"), Act("settle")) * 3),
     constants=_constants,
     long=Long(),
-    own_picks={"notify": range(len(COUNTS))},
+    own_picks={"notify": range(len(COUNTS)), "pause": range(LINES_MAX)},
     conversation=ConditionConversation,
     capacities=(1,),
-    scene="A condition variable for coroutines. Callbacks of their event loop run one by one.",
+    scene="A condition variable. One call runs at a time.",
     courses={
         # Two sleep, and none is to wake, or more than sleep.
         "COND-6": ((*_SLEEP, (Act("notify", COUNTS.index(0)),), "settle"),),
+        # A thread that is about to sleep is stopped, and misses what is notified.
         "COND-3": ((*_SLEEP, (Act("notify", COUNTS.index(1_000)),), "settle", "leave", "settle",
-                    "leave", "settle"),),
+                    "leave", "settle"),
+                   ("pause", "wait", _ONE, "settle")),
         "COND-10": ((*_SLEEP, _ONE, "settle", "wait", "leave", "settle"),
                     (*_SLEEP, _ONE, "settle", "notify", "leave", "settle")),
         "COND-2": (

@@ -8,7 +8,7 @@ from typing import Final
 from ...ports.base import (
     POSITIVE, Argument, Operation, Port, hello, promised,
 )
-from ...ports.driven import BY, driven, events_of_calls
+from ...ports.driven import BY, driven, events_of_calls, stopped
 
 __all__ = ["EVENTS", "PORT"]
 
@@ -31,6 +31,7 @@ _OPERATIONS: Final = (
     Operation("interrupt", SEEN, "the cancellation of a waiting call is requested; nothing runs "
               "yet", (BY,)),
     *driven(SEEN),
+    *stopped(SEEN),
 )
 
 _PROMISES: Final = {

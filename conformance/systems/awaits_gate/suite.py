@@ -7,7 +7,9 @@ from typing import Final
 
 from ....spec.queues.gates import Gate
 from ...ports.base import STEPPED_WAKES
-from ...suites.calls import CALLS_MAX, CALLS_OF_LONG, CallsConversation, driving, events
+from ...suites.calls import (
+    CALLS_MAX, CALLS_OF_LONG, LINES_MAX, CallsConversation, driving, events, stopping,
+)
 from ...suites.lengthy import Long, grown
 from ...suites.says import Fields, ends, on, over, says, table
 from ...suites.suite import Act, Fuller, Watch
@@ -33,6 +35,7 @@ class GateConversation(CallsConversation):
     """One session, whose calls are c1, c2, …"""
 
     letters = {"wait": "c"}
+    stops_at = ("wait",)
     moves = {**dict.fromkeys(("passes", "is_told", "fails"), ("over", "waits", "stopping")),
              "is_cancelled": ("over", "stopping")}
     says = table(
@@ -42,8 +45,10 @@ class GateConversation(CallsConversation):
         on("shut", "it is shut", _ENDS, tells="shuts"),
         on("break", "it breaks", _ENDS, tells="breaks"),
         on("interrupt", "the cancellation of {by} is requested", _ENDS, tells="stops"),
+        *stopping(_ENDS),
         *driving(_ENDS, ends("settled", "nothing else happens")),
     )
+
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
@@ -55,14 +60,17 @@ SUITE: Final = SweepingSuite(
     version=1,
     port=PORT.name,
     watches=(Watch(Gate),),
-    weights={"wait": 6, "open": 2, "shut": 3, "break": 1, "interrupt": 2, "run": 4, "settle": 2},
+    weights={"wait": 6, "open": 2, "shut": 3, "break": 1, "interrupt": 2, "run": 4, "settle": 2,
+             "pause": 4, "proceed": 2},
+    own_picks={"pause": range(LINES_MAX)},
     epilogue=(Act("settle"), Act("wait"), Act("open"), Act("settle")),
     constants=_constants,
     long=Long(ending=("break",)),
     conversation=GateConversation,
     capacities=(1,),
-    scene="A gate for coroutines, shut at first. Callbacks of their event loop run one by one.",
-    courses={"GATE-2": (("wait", "wait", "open", "shut", "settle"),)},
+    scene="A gate, shut at first. One call runs at a time.",
+    courses={"GATE-2": (("wait", "wait", "open", "shut", "settle"),
+                        ("pause", "wait", "open", "settle"))},
     fuller={
         "GATE-2": (Fuller((STEPPED_WAKES,),
                           "a gate that is shut again before the woken calls run"),),

@@ -13,7 +13,7 @@ from typing import Final
 from ...ports.base import (
     FLAG, POSITIVE, Argument, Operation, Port, hello, promised,
 )
-from ...ports.driven import BY, driven, events_of_calls
+from ...ports.driven import BY, driven, events_of_calls, stopped
 
 __all__ = ["EVENTS", "PORT"]
 
@@ -38,6 +38,7 @@ _OPERATIONS: Final = (
               "yet", (BY,)),
     Operation("locked", FLAG, "whether an acquire would have to wait now"),
     *driven(SEEN),
+    *stopped(SEEN),
 )
 
 _PROMISES: Final = {

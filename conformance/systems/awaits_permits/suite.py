@@ -8,7 +8,8 @@ from typing import Any, Final
 from ....spec.queues.permits import IN_TURN, OrderlyPermits, Permits
 from ...ports.base import STEPPED_WAKES, Message
 from ...suites.calls import (
-    CALLS_MAX, CALLS_OF_LONG, WAITERS_OF_LONG, WAITING, CallsConversation, driving, events,
+    CALLS_MAX, CALLS_OF_LONG, LINES_MAX, WAITERS_OF_LONG, WAITING, CallsConversation, driving,
+    events, stopping,
 )
 from ...suites.lengthy import Long, grown
 from ...suites.plain import Seen
@@ -37,6 +38,7 @@ class PermitsConversation(CallsConversation):
     cancelled as well."""
 
     letters = {"acquire": "c"}
+    stops_at = ("acquire", "release")
     first = "begun"
     moves = {"acquire_done": ("has", "begun"), "acquire_waits": ("waits", "begun"),
              "woken": ("has",), "cancelled": ("over",), "released": ("over",)}
@@ -53,6 +55,7 @@ class PermitsConversation(CallsConversation):
            tells="stops"),
         on("locked", "is it locked", says(True, "seen_locked", "yes"),
            says(False, "seen_free", "no")),
+        *stopping(events(*_LATER)),
         *driving(events(*_LATER), ends("settled", "no other call reports anything")),
     )
 
@@ -91,14 +94,20 @@ SUITE: Final = SweepingSuite(
     port=PORT.name,
     # The order counts: of two machines that refuse the same step, the first names the rule.
     watches=(Watch(Permits), Watch(OrderlyPermits, adds=IN_TURN, base=Permits)),
-    weights={"acquire": 5, "release": 3, "interrupt": 3, "run": 4, "locked": 1, "settle": 1},
+    weights={"acquire": 5, "release": 3, "interrupt": 3, "run": 4, "locked": 1, "settle": 1,
+             "pause": 4, "proceed": 2},
+    own_picks={"pause": range(LINES_MAX)},
     epilogue=(Act("settle"), Act("locked"), *(Act("release"),) * 3, Act("settle"), Act("locked"),
               Act("release"), Act("release"), Act("settle"), Act("locked")),
     constants=_constants,
     long=Long(fills=("acquire",), drains=("release",), sizes=(6,)),
     conversation=PermitsConversation,
-    scene="Permits for coroutines: {capacity}. Callbacks of their event loop run one by one.",
+    scene="Permits: {capacity}. One call runs at a time.",
     courses={
+        # Calls of threads: one is stopped on its way, and another one comes in between.
+        "PERMIT-1": (("pause", "acquire", "acquire", "settle"),),
+        "PERMIT-3": (("pause", "acquire", "acquire", "release", "settle"),
+                     ("acquire", "acquire", "acquire", "pause", "release", "release", "settle")),
         # A call that gives a permit back is cancelled: the first one that can be.
         "PERMIT-2": (("acquire", "settle", "release", _FIRST, "settle", "locked"),),
         "PERMIT-4": ((*_HOLD * 5, "release", _FIRST, "settle"),),

@@ -21,8 +21,9 @@ _EXPECTED: Final = (Exception, SystemExit)
 _OURS: Final = str(Path(__file__).parents[2])
 _PLUMBING: Final = frozenset(
     str(Path(__file__).parents[1] / f"{name}.py") for name in (
-        "adapters/host", "adapters/session", "foreign/asleep", "foreign/calls",
-        "foreign/clock", "foreign/factories", "foreign/guard", "foreign/held", "foreign/loading",
+        "adapters/host", "adapters/session", "adapters/thread_adapter",
+        "foreign/asleep", "foreign/calls",
+        "foreign/clock", "foreign/factories", "foreign/guard", "foreign/loading",
         "foreign/stage", "foreign/surface", "foreign/target", "foreign/threads"))
 _FAR: Final = 3
 _ADVICE: Final = "Catch it in the adapter, or answer with an error of the protocol."

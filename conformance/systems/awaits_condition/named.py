@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 from ...adapters.base import Declined
 from ...adapters.port_adapter import PortAdapter
-from ...foreign.held import HeldByThread, ThreadAdapter
+from ...adapters.thread_adapter import HeldByThread, ThreadAdapter
 from ...foreign.surface import Renamed, Wanted, made_with
 from ...foreign.target import Named
 from ...ports.base import Message, Port

@@ -9,7 +9,7 @@ from ....spec.notation.errors import InputError
 from ...adapters.base import Declined
 from ...adapters.loop_adapter import Held
 from ...adapters.port_adapter import PortAdapter
-from ...foreign.held import HeldByThread, ThreadAdapter
+from ...adapters.thread_adapter import HeldByThread, ThreadAdapter
 from ...foreign.surface import Surface, Wanted, made_with, takes_argument
 from ...foreign.target import Named
 from ...ports.base import Message, Port

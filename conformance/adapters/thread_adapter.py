@@ -1,6 +1,6 @@
 """Calls of a foreign class by threads of the stage, which hold what they got until they are let go.
 
-It is for threads what ``adapters/loop_adapter.py`` is for tasks: each call has a name and a
+It is for threads what ``loop_adapter.py`` is for tasks: each call has a name and a
 thread of its own. It runs until it ends or waits, or is stopped between two lines of the class, if
 that was asked for; then it continues at ``proceed`` and ``settle``. A thread cannot be cancelled,
 so that no adapter made of this has ``interrupt``.
@@ -13,14 +13,14 @@ from typing import Any, ClassVar, TypeVar
 
 from ...reference.drivers.schedules.scheduling import Task, Waitable
 from ...spec.notation.errors import InputError
-from ..adapters.base import Declined
-from ..adapters.port_adapter import PortAdapter
+from ..foreign.calls import Call, Calls, begun_with
+from ..foreign.place import THREAD
+from ..foreign.stage import STAGE, StagedLock, StagedRLock
+from ..foreign.surface import Surface, is_in_c
+from ..foreign.target import Named
 from ..ports.base import STEPPED, Message
-from .calls import Call, Calls, begun_with
-from .place import THREAD
-from .stage import STAGE, StagedLock, StagedRLock
-from .surface import Surface, is_in_c
-from .target import Named
+from .base import Declined
+from .port_adapter import PortAdapter
 
 __all__ = ["HeldByThread", "ThreadAdapter"]
 

@@ -101,7 +101,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def found(
     capsys: pytest.CaptureFixture[str], suite: str, spec: str, *words: str
 ) -> dict[str, dict[str, Any]]:
-    """What a run says of each rule."""
+    """The verdict of a run on each rule."""
     run(root, ["conform", spec, "--suite", suite, "--json", *words])
     document: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert document["exit_code"] in (0, 1, 2)

@@ -56,7 +56,7 @@ class HeldByThread(Waitable):
         self.has = False
 
     def leave(self) -> None:
-        """Let it continue."""
+        """The call continues, and gives back what it has."""
         self._leaves = True
 
 

@@ -240,11 +240,13 @@ class Permits(Machine):
 class OrderlyPermits(Permits):
     """The same, with waiters served in turn; only cancelled ones may be passed over.
 
-    A call whose thread was stopped on its way may not have joined the wait queue yet: then no order
-    among waiters is required until all has settled and no call waits.
+    A call whose thread was stopped on its way may not have joined the wait queue yet. Until all has
+    settled no order is required. Those that wait then have joined, in an order that was not seen:
+    any of them may be first, and all of them are before later calls.
     """
 
-    out_of_line = boolean(False)    # a waiting call was stopped before it joined the wait queue
+    out_of_line = boolean(False)    # a waiting call may not have joined the wait queue yet
+    in_some_order = subset(upto(Permits.K))     # joined it meanwhile, and wait
 
     @action
     def stopped_on_its_way(self) -> None:
@@ -254,11 +256,14 @@ class OrderlyPermits(Permits):
 
     @action(rests=True)
     def settled(self) -> None:
-        """The same as of all permits; if no call waits, all have joined the wait queue and left it.
-        """
+        """The same as of all permits; all that wait have joined the wait queue."""
         super().settled()
-        if len(self.line) == 0:
-            self.out_of_line = False
+        for call in range(self.K):
+            if call not in self.line:
+                self.in_some_order.discard(call)
+            elif self.out_of_line:
+                self.in_some_order.add(call)
+        self.out_of_line = False
 
     @action
     def acquire_done(self) -> None:
@@ -271,7 +276,8 @@ class OrderlyPermits(Permits):
         """A permit is granted after all before it but those whose cancellation was requested."""
         require(place < len(self.line))
         require(self.out_of_line or all(
-            self.line[before] in self.stopping or before >= place
+            before >= place or self.line[before] in self.stopping
+            or (self.line[before] in self.in_some_order and self.line[place] in self.in_some_order)
             for before in range(len(self.line))), IN_TURN)
         super().grant(place)
 

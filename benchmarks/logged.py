@@ -272,7 +272,7 @@ SETTINGS: Final[Mapping[str, Callable[[Message, str], Mapping[str, int]]]] = {
         "workers": hello["workers"], "places": hello["capacity"],
         "policy": _POLICIES.index(policy)},
     **dict.fromkeys(("link", "link.counted"), lambda hello, policy: {
-        "slots": hello["capacity"], "batch": hello["batch"]}),
+        "slots": hello["capacity"], "batch": hello["batch"], "first": hello["first"]}),
 }
 """By suite, the settings of a log by those that a target was begun with."""
 

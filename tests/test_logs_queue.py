@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from checkvalve.conformance.logs.events import Event
-from checkvalve.conformance.logs.kinds import Terms
+from checkvalve.conformance.logs.kinds import STATES, Terms
 from checkvalve.conformance.logs.notes import Notes
 from checkvalve.conformance.systems.queue.calls import Item, LogCall, refusal
 from checkvalve.conformance.systems.queue.logs import LOGS
@@ -52,11 +52,13 @@ def recorded(seed: int, callers: int, capacity: int, events: int, fault: str = "
     return log
 
 
-def judged(log: Sequence[Event], capacity: int | None, drained: bool = False) -> Notes:
+def judged(
+    log: Sequence[Event], capacity: int | None, drained: bool = False, states: int = STATES
+) -> Notes:
     """The notes of the judge of a queue on a log."""
     notes = Notes()
     settings = {} if capacity is None else {"capacity": capacity}
-    terms = Terms(settings, drained=drained)
+    terms = Terms(settings, drained=drained, states=states)
     judge = LOGS.judge("q", terms, notes, LOGS.common(terms, notes))
     for event in log:
         judge.take(event)
@@ -122,6 +124,19 @@ def test_the_judge_agrees_with_a_search_through_all_orders(fault: str) -> None:
     assert unsure <= 2
 
 
+def test_a_rule_is_unknown_where_a_machine_may_be_in_no_more_states() -> None:
+    """Where all orders have to be tried, ``--max-states`` bounds that, and the reason names it;
+    what is decided without them stays decided."""
+    logs = [recorded(seed, 3, 1 + seed % 3, 24, "swap") for seed in range(30)]
+    unsure = 0
+    for seed, log in enumerate(logs):
+        many, one = (judged(log, 1 + seed % 3, states=states) for states in (STATES, 1))
+        why = [doubt.why for doubts in one.unknown.values() for doubt in doubts]
+        unsure += any("--max-states" in each for each in why)
+        assert set(one.violations) <= set(many.violations)
+    assert unsure
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_judge_agrees_with_the_observer_in_all_its_states(fault: str) -> None:
     """The plain observer, on all candidate states, refuses the same logs."""
@@ -146,7 +161,7 @@ def test_the_judge_agrees_with_the_observer_in_all_its_states(fault: str) -> Non
         else:
             notes = judged(log, 2)
             if not notes.unknown:
-                refused = refusal(BoundedQueue, 2, calls.values(), len(log)) is not None
+                refused = refusal(BoundedQueue, 2, calls.values(), len(log), STATES) is not None
                 assert refused == bool(notes.violations), (fault, seed)
 
 

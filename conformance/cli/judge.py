@@ -28,6 +28,15 @@ _LINES: int = 20
 """Events that a dry run shows."""
 
 
+class _Given(NamedTuple):
+    """The terms that the command line gives."""
+
+    settings: Mapping[str, int]
+    drained: bool
+    remember: int
+    states: int
+
+
 @click.command("judge")
 @click.argument("logs", nargs=-1, metavar="LOGS...")
 @click.option("--suite", metavar="SUITE", help="Judge by the rules of this suite.")
@@ -61,11 +70,14 @@ _LINES: int = 20
               help="Judge no event after this many seconds: what is not violated by then is "
               "unknown. On Spark the cluster has limits of its own.")
 @memory_option
+@click.option("--max-states", type=click.IntRange(1, 10_000_000), default=2_000, show_default=True,
+              help="States that a machine may be in at one time, where all orders of some calls "
+              "are tried; with more, the rule is unknown.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     logs: tuple[str, ...], suite: str | None, mapping: Path | None, settings: tuple[str, ...],
     drained: bool, remember: int, dry_run: bool, save: Path | None, as_json: bool,
-    out: str | None, form: str | None, max_seconds: float | None, **where: Any,
+    out: str | None, form: str | None, max_seconds: float | None, max_states: int, **where: Any,
 ) -> int:
     """Judge recorded LOGS by the observers of a suite: what happened, whatever made it.
 
@@ -89,7 +101,7 @@ def command(
         raise InputError("no suite is named", next_step="Give --suite; `checkvalve judge` alone "
                          "lists those that can judge logs.")
     found = _logs_of(suite)
-    given = _numbers(settings)
+    given = _Given(_numbers(settings), drained, remember, max_states)
     engine = _engine(**where)
     deadline = Deadline(max_seconds)
     if engine is not None and max_seconds is not None:
@@ -99,15 +111,15 @@ def command(
         raise InputError(f"Spark does not read the format {form}", "--format",
                          "Judge it here, or save it as JSON lines with the fields of events.")
     if engine is not None and engine.checkpoint is not None:
-        return _follow(logs, suite, mapping, given, drained, remember, out, engine)
+        return _follow(logs, suite, mapping, given, out, engine)
     if engine is not None and not dry_run:
-        return _answer(_on_spark(logs, suite, mapping, given, drained, remember, out, engine),
+        return _answer(_on_spark(logs, suite, mapping, given, out, engine),
                        found, save, as_json)
-    files, mapped = opened([Path(each) for each in logs], mapping, found, given,
+    files, mapped = opened([Path(each) for each in logs], mapping, found, given.settings,
                            KINDS[form] if form is not None else None)
     if dry_run:
         return _dry_run(files, found, as_json)
-    terms = terms_of(mapped, given, drained, remember)
+    terms = terms_of(mapped, *given)
     judged = judge_files(files, found, terms, keeps=out is not None,
                          watch=lambda at: deadline.check(f"event {at:,} of the log was judged"))
     if out is not None:
@@ -143,8 +155,8 @@ def _engine(engine: str, master: str | None, partitions: int | None, ship: bool,
 
 
 def _follow(
-    places: tuple[str, ...], suite: str, mapping: Path | None, settings: Mapping[str, int],
-    drained: bool, remember: int, out: str | None, place: _Place,
+    places: tuple[str, ...], suite: str, mapping: Path | None, given: _Given, out: str | None,
+    place: _Place,
 ) -> int:
     """Follow a log; a stream never says that a rule passed, for it has no end."""
     from ..engines.following import follow_on_spark
@@ -153,10 +165,10 @@ def _follow(
 
     if out is None or place.checkpoint is None:
         raise InputError("--follow needs --out", "", "Give a folder for what is found.")
-    if drained:
+    if given.drained:
         raise InputError("--drained says that a log has ended, and --follow that it continues", "",
                          "Leave one of them out.")
-    asked = _asked(places, suite, mapping, settings, drained, remember)
+    asked = _asked(places, suite, mapping, given)
     with spark_session(place.master) as session:
         if place.ship:
             ship_checkvalve(session)
@@ -169,25 +181,26 @@ def _follow(
     return VIOLATED if found else EXPECTED
 
 
-def _asked(places: tuple[str, ...], suite: str, mapping: Path | None, settings: Mapping[str, int],
-           drained: bool, remember: int) -> Asked:
+def _asked(
+    places: tuple[str, ...], suite: str, mapping: Path | None, given: _Given
+) -> Asked:
     from ..engines.judging import Asked
     from ..logs.run import mapped_for, terms_of
 
     logs = _logs_of(suite)
-    mapped = mapped_for(mapping, logs, settings)
-    return Asked(places, suite, logs, mapped, terms_of(mapped, settings, drained, remember))
+    mapped = mapped_for(mapping, logs, given.settings)
+    return Asked(places, suite, logs, mapped, terms_of(mapped, *given))
 
 
 def _on_spark(
-    places: tuple[str, ...], suite: str, mapping: Path | None, settings: Mapping[str, int],
-    drained: bool, remember: int, out: str | None, place: _Place,
+    places: tuple[str, ...], suite: str, mapping: Path | None, given: _Given, out: str | None,
+    place: _Place,
 ) -> Judged:
     from ..engines.judging import judge_on_spark
     from ..engines.session import spark_session
     from ..engines.shipping import ship_checkvalve
 
-    asked = _asked(places, suite, mapping, settings, drained, remember)
+    asked = _asked(places, suite, mapping, given)
     with spark_session(place.master) as session:
         if place.ship:
             ship_checkvalve(session)

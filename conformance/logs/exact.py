@@ -16,19 +16,16 @@ from ...spec.engines.monitor import Failure, why_refused
 from ...spec.notation.bound import BoundMachine
 from ...spec.notation.interpreter import State, Step
 
-__all__ = ["Exact", "STATES"]
-
-STATES = 2_000
-"""States of a short history that are tried; beyond, ``LostTrack``."""
+__all__ = ["Exact"]
 
 
 @dataclass
 class Exact:
-    """Follows a history in all states that explain it; ``tags`` has them by the instants that have
-    been."""
+    """Follows a history in all states that explain it, ``most`` at one time; ``tags`` has them by
+    the instants that have been."""
 
     bound: BoundMachine
-    most: int = STATES
+    most: int
     tags: dict[frozenset[int], Candidates] = field(default_factory=dict)
     steps: int = 0
 

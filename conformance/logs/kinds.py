@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from ...spec.notation.errors import InputError
 from ...spec.notation.machine import Machine
@@ -16,7 +16,7 @@ from ...spec.notation.rules import Rule
 from .events import Event
 from .notes import Notes
 
-__all__ = ["Call", "KeyJudge", "Logs", "Terms"]
+__all__ = ["STATES", "Call", "KeyJudge", "Logs", "Terms"]
 
 
 @dataclass(frozen=True)
@@ -31,17 +31,23 @@ class Call:
     receives: bool = False
 
 
+STATES: Final = 2_000
+"""States of a short history that are tried; beyond, its rules are unknown."""
+
+
 @dataclass(frozen=True)
 class Terms:
     """On what terms a log is judged: the ``settings`` of the system, whether the log begins with
     it, whether nothing was left at its end (``drained``), how many texts that ended are remembered,
-    and by how many nanoseconds clocks may differ."""
+    by how many nanoseconds clocks may differ, and in how many ``states`` a machine may be at one
+    time where all orders of some calls are tried."""
 
     settings: Mapping[str, int] = field(default_factory=dict)
     from_start: bool = True
     drained: bool = False
     remember: int = 1_000_000
     tolerance: int = 0
+    states: int = STATES
 
 
 class KeyJudge(Protocol):

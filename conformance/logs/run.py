@@ -10,7 +10,7 @@ from ...spec.notation.errors import InputError
 from ...spec.verdicts.deadline import Spent
 from .events import Event, in_line
 from .formats import Format
-from .kinds import KeyJudge, Logs, Terms
+from .kinds import STATES, KeyJudge, Logs, Terms
 from .mapping import Mapped, plain, read_mapping
 from .notes import Notes
 from .order import in_order
@@ -66,10 +66,12 @@ def mapped_for(mapping: Path | None, logs: Logs, settings: Mapping[str, int],
     return mapped
 
 
-def terms_of(mapped: Mapped, settings: Mapping[str, int], drained: bool, remember: int) -> Terms:
+def terms_of(
+    mapped: Mapped, settings: Mapping[str, int], drained: bool, remember: int, states: int = STATES,
+) -> Terms:
     """The terms that a mapping and the command line give."""
     return Terms({**mapped.settings, **settings}, mapped.begins == "start", drained, remember,
-                 mapped.tolerance)
+                 mapped.tolerance, states)
 
 
 def judge_files(

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
-from ...spec.engines.monitor import Failure
+from ...spec.engines.monitor import Failure, LostTrack
 from ...spec.notation.labels import show_value
 from ...spec.notation.machine import Machine
 from ...spec.notation.rules import Rule
@@ -120,7 +120,11 @@ class StepJudge:
                 self._open[event.process] -= 1
                 if not self._open[event.process]:
                     del self._open[event.process]
-            self.sees(event)
+            try:
+                self.sees(event)
+            except LostTrack:
+                self.unsure(f"it may be in more than {self.terms.states:,} states (--max-states)",
+                            event)
         self._recent.append(event)
 
     def end(self) -> None:

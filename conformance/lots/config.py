@@ -12,6 +12,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
+from checkvalve.spec.engines.monitor import STATES_MAX
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import brief, counted
 
@@ -25,7 +26,8 @@ from ..systems.targets import check_name, rehearsal_of
 
 __all__ = ["Campaign", "Unit", "load"]
 
-_KEYS: Final = ("suites", "targets", "seeds", "cases", "capacities", "programs", "timeout", "known")
+_KEYS: Final = ("suites", "targets", "seeds", "cases", "capacities", "programs", "timeout",
+                "max_states", "known")
 _UNITS_MAX: Final = 100_000
 _CASES_MAX: Final = 1_000_000
 _SLUG: Final = re.compile(r"[^A-Za-z0-9.]+")
@@ -136,11 +138,14 @@ class _Reader(Tables):
     def _settings(self, table: Table, at: int, capacity: int | None) -> RunSettings:
         programs = int(self.positive(table, "runs", at, "programs", 20, whole=True))
         timeout = self.positive(table, "runs", at, "timeout", 5.0)
+        states = int(self.positive(table, "runs", at, "max_states", STATES_MAX, whole=True))
         try:
-            return RunSettings(capacity=capacity, programs=programs, timeout_seconds=timeout)
+            return RunSettings(capacity=capacity, programs=programs, timeout_seconds=timeout,
+                               candidates=states)
         except InputError as error:
-            key = next((key for key in ("capacities", "programs", "timeout")
-                        if error.what.startswith(key[:7])), "timeout")
+            words = {"capacities": "capacit", "programs": "program", "max_states": "candidates"}
+            key = next((key for key, word in words.items() if error.what.startswith(word)),
+                       "timeout")
             raise self.wrong("runs", at, key, error.what, "Give one that fits.") from None
 
     def _numbers(

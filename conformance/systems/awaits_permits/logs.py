@@ -175,7 +175,8 @@ class PermitsJudge:
 
     def _refused(self, holds: list[_Hold]) -> Failure | None:
         """Why no order of some calls explains them; None if one does."""
-        exact = Exact(bound(Permits, C=self._permits, K=len(holds), W=len(holds)))
+        exact = Exact(bound(Permits, C=self._permits, K=len(holds), W=len(holds)),
+                      self._terms.states)
         events = sorted((at, is_end, index) for index, hold in enumerate(holds)
                         for is_end, (at, _) in enumerate(hold.acquires))
         numbers: dict[int, int] = {}

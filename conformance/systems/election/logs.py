@@ -35,7 +35,6 @@ _WITH_REST: Final[tuple[Rule, ...]] = (
     chapter.SOMEBODY_LEADS, chapter.NONE_FORGOTTEN, chapter.DEPOSED_KNOWS)
 
 _TERMS: Final = 1 << 40
-_STATES: Final = 2_000
 
 _JOIN: Final = _SAYS.answer("join", True)
 _SHAKE: Final = _SAYS.answer("stop", True)
@@ -56,8 +55,8 @@ class ElectionJudge(StepJudge):
 
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
         super().__init__(key, terms, notes, common)
-        self._sets = CandidateSets(bound(self.machine, **self.constants()), _STATES)
-        self._here: Candidates = self._sets.initial
+        self._sets = CandidateSets(bound(self.machine, **self.constants()), terms.states)
+        self._here: Candidates | None = None      # the first ones may be too many
         self._numbers: dict[str, int] = {}
         self._joined: set[int] = set()
         self._greatest = 0
@@ -72,16 +71,17 @@ class ElectionJudge(StepJudge):
 
     def tries(self, action: str, **args: int) -> Failure | None:
         step = action, tuple(args.items())
-        after = self._sets.after(self._here, step)
+        here = self._here or self._sets.initial
+        after = self._sets.after(here, step)
         if after is None:
-            return why_refused(self._sets.bound.interpreter, self._here.states, [step],
+            return why_refused(self._sets.bound.interpreter, here.states, [step],
                                self.live.taken)
         self._here = after
         self.notes.steps[self.machine, action] += 1
         return None
 
     def shown(self) -> str:
-        return f"{len(self._here)} states of the election"
+        return f"{len(self._here or self._sets.initial)} states of the election"
 
     def sees(self, event: Event) -> None:
         do, name = event.operation, event.process

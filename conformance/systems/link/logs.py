@@ -1,7 +1,7 @@
 """A link with credits in a log, as the network between its ends counts what it carries.
 
-Elements are numbered from 0 in the order in which A is offered them. Progress needs the events that
-an end has no more to send for the time being.
+Elements are numbered in the order in which A is offered them, from 0 or from the setting ``first``.
+Progress needs the events that an end has no more to send for the time being.
 """
 
 from __future__ import annotations
@@ -55,18 +55,19 @@ class LinkJudge(StepJudge):
 
     def sees(self, event: Event) -> None:
         do, number = event.operation, event.value or 0
+        place = number - self.terms.settings.get("first", 0)
         if not self.terms.from_start:
             self.unsure("what was under way when the log began is not known", event)
         elif do in _COUNTED:
             self._offered += number if do == "offer" else 0
             self.step(event, _COUNTED[do], count=number)
         elif do == "sends":
-            own = number == self._sent < self._offered
+            own = place == self._sent < self._offered
             self._sent += 1
             self.notes.times[chapter.SENT_IN_ORDER.id] += 1
             self.step(event, _SENDS[not own])
         elif do == "processes":
-            own = number == self._processed
+            own = place == self._processed
             self._processed += 1
             self.notes.times[chapter.PROCESSED_IN_ORDER.id] += 1
             self.step(event, _PROCESSES[not own])
@@ -92,7 +93,8 @@ LOGS: Final = Logs(
         "rest_b": Call("B sends no more for the time being", _AT_ONCE),
     },
     settings={"slots": "slots of B", "batch": "freed slots that are announced together; 1 if it is "
-                                             "not said"},
+                                             "not said",
+              "first": "the number of the first element; 0 if it is not said"},
     required=("slots",),
     rules=_RULES,
     with_rest={rule.id: event for rule, event in _WITH_REST.items()},

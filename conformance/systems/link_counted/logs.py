@@ -1,7 +1,8 @@
 """A counted link in a log, as the network between its ends counts what it carries.
 
-The network may lose, double and reorder messages. Elements are numbered from 0 in the order in
-which A is offered them. Progress needs the events that an end has no more to send for the time
+The network may lose, double and reorder messages. Elements are numbered in the order in which A is
+offered them, from 0 or from the setting ``first``; acknowledgements and limits count from it, too.
+Progress needs the events that an end has no more to send for the time
 being.
 """
 
@@ -40,6 +41,7 @@ _NUMBERED: Final = {
     "offer": _SAYS.request("offer"), "permit": _SAYS.request("permit"),
     "ack": _SAYS.request("ack"), "data": _SAYS.request("data"),
     "acks": _SAYS.answer("data", "ack"), "limits": _SAYS.answer("data", "limit")}
+_FROM_FIRST: Final = frozenset({"permit", "ack", "data", "acks", "limits", "sends", "processes"})
 _SENDS: Final = _SAYS.answer("offer", ANY)
 _AGAIN: Final = _SAYS.meant("offer", ANY, "again")
 _ANOTHER: Final = _SAYS.otherwise("offer", ANY)
@@ -59,8 +61,12 @@ class CountedJudge(StepJudge):
 
     def sees(self, event: Event) -> None:
         do, number, now = event.operation, event.value or 0, self.now
+        if do in _FROM_FIRST:
+            number -= self.terms.settings.get("first", 0)
         if not self.terms.from_start:
             self.unsure("what was sent before the log began is not known", event)
+        elif do == "data" and number < 0:
+            self.is_foreign(f"{event.value} is below the number of the first element", event)
         elif do in _PLAIN:
             self.step(event, _PLAIN[do])
         elif do == "sends":
@@ -75,8 +81,9 @@ class CountedJudge(StepJudge):
             action = _NUMBERED[do]
             name, _ = ObservedCountedLink.actions_declared[action].over[0]
             if do in ("permit", "limits"):      # on the wire it is a whole limit
-                number = max(0, number - now.C)
-            self.step(event, action, **{name: number})
+                number -= now.C
+            # What acknowledges nothing, or grants nothing, is an old message, and does no harm.
+            self.step(event, action, **{name: max(0, number)})
 
 
 _AT_ONCE: Final = ("end", "point")
@@ -102,7 +109,8 @@ LOGS: Final = Logs(
         "rest_b": Call("B sends no more for the time being", _AT_ONCE),
     },
     settings={"slots": "slots of B, and the first limit", "batch": "freed slots that are announced "
-              "together; 1 if it is not said"},
+              "together; 1 if it is not said",
+              "first": "the number of the first element; 0 if it is not said"},
     required=("slots",),
     rules=_RULES,
     with_rest={rule.id: event for rule, event in _WITH_REST.items()},

@@ -136,20 +136,20 @@ class Refused(NamedTuple):
 
 
 def refusal(
-    machine: type[Machine], capacity: int, calls: Iterable[LogCall], upto: int,
+    machine: type[Machine], capacity: int, calls: Iterable[LogCall], upto: int, states: int,
     inside: Sequence[Item] = (),
 ) -> Refused | None:
     """The first event up to a place at which no run of a machine explains some calls; None if one
     explains them all. ``inside`` are items that are in the queue at first.
 
-    Raises ``LostTrack`` where too many states do.
+    Raises ``LostTrack`` where more than ``states`` do at one time.
     """
-    return _Replay(machine, capacity, list(calls), upto, inside).refused()
+    return _Replay(machine, capacity, list(calls), upto, states, inside).refused()
 
 
 class _Replay:
     def __init__(self, machine: type[Machine], capacity: int, calls: list[LogCall], upto: int,
-                 inside: Sequence[Item]) -> None:
+                 states: int, inside: Sequence[Item]) -> None:
         self._calls = sorted((call for call in dict.fromkeys(calls) if call.begun <= upto),
                              key=lambda call: call.begun)
         self._upto = upto
@@ -164,7 +164,7 @@ class _Replay:
         constants: dict[str, int] = {"K": len(self._items) + 1, "T": max(1, len(takes))}
         if issubclass(machine, BoundedQueue):
             constants |= {"C": min(capacity, len(self._items) + 1), "W": self._most_at_once()}
-        self._exact = Exact(bound(machine, **constants))
+        self._exact = Exact(bound(machine, **constants), states)
         for _ in inside:
             self._exact.sees((DONE, ()))
 

@@ -99,12 +99,15 @@ class _Stray(Exception):
 
 class Follower:
     """Follows one queue. ``over`` is called with each item whose calls have all been taken,
-    ``broken`` with what no run explains, ``unsure`` with a reason to stop."""
+    ``broken`` with what no run explains, ``unsure`` with a reason to stop. Where all orders are
+    tried, a machine may be in so many ``states`` at one time."""
 
     def __init__(
         self, capacity: int | None, notes: Notes, over: Callable[[Item], None],
         broken: Callable[[Refused, list[LogCall]], None], unsure: Callable[[str], None],
+        states: int,
     ) -> None:
+        self._states = states
         self._capacity = UNLIMITED if capacity is None else capacity
         self._live = _unbounded(self._capacity)
         self._notes, self._over, self._broken, self._unsure = notes, over, broken, unsure
@@ -472,7 +475,7 @@ class Follower:
 
         def refused(some: Iterable[list[LogCall]]) -> Refused | None:
             calls = [call for calls in some for call in calls]
-            return refusal(BoundedQueue, self._capacity, [*calls, *lost], upto)
+            return refusal(BoundedQueue, self._capacity, [*calls, *lost], upto, self._states)
 
         try:
             if refused(groups) is None:
@@ -494,9 +497,10 @@ class Follower:
             return
         calls = [*self._recent]
         try:
-            found = refusal(BoundedQueue, self._capacity, calls, upto, self._inside_before)
+            found = refusal(BoundedQueue, self._capacity, calls, upto, self._states,
+                            self._inside_before)
         except LostTrack:
-            self._close("overlapping calls have too many orders")
+            self._loses_track()
             return
         if found is None:
             self._rest = [*calls, *(call for is_end, call in self._todo if not is_end)]
@@ -506,14 +510,19 @@ class Follower:
         self.stops()
         self._broken(found, [call for call in calls if call.begun <= upto][-8:])
 
+    def _loses_track(self) -> None:
+        self._close(f"overlapping calls have too many orders: more than {self._states:,} states "
+                    "at one time (--max-states)")
+
     def _judges_rest(self) -> None:
         """Judge the end of a log, which no order that was tried explains, in all orders."""
         calls = self._rest or []
         upto = max([max(call.begun, call.ended) for call in calls], default=0)
         try:
-            found = refusal(BoundedQueue, self._capacity, calls, upto, self._inside_before)
+            found = refusal(BoundedQueue, self._capacity, calls, upto, self._states,
+                            self._inside_before)
         except LostTrack:
-            self._close("overlapping calls have too many orders")
+            self._loses_track()
             return
         self.stops()
         if found is not None:

@@ -74,7 +74,7 @@ class QueueJudge:
         self._loses = False
         self._capacity = terms.settings.get("capacity")
         self._follower = Follower(self._capacity, notes, self._retires, self._no_order_explains,
-                                  self._unsure_of_order)
+                                  self._unsure_of_order, terms.states)
         if self._capacity is None:
             notes.not_shown.update(dict.fromkeys(
                 (FULL_REFUSES.id, ROOM_ACCEPTS.id), "no capacity was given: --set capacity=NUMBER"))
@@ -208,15 +208,22 @@ class QueueJudge:
         was; what is found is proved on the machine."""
         first = item.overtaken_by
         if first is not None and first.ended < call.begun and first.item is not None:
-            calls = [*first.item.calls(), *item.calls()]
-            found = refusal(BoundedQueue, UNLIMITED, calls, call.ended)
-            if found is not None:
-                self._follower.stops()
-                self._no_order_explains(found, calls)
+            self._compares([*first.item.calls(), *item.calls()], call.ended)
         for _, other in zip(range(_LOOKED_AT), self._present.values(), strict=False):
             if other.put.ended > item.put.begun:
                 break
             other.overtaken_by = other.overtaken_by or call
+
+    def _compares(self, calls: list[LogCall], upto: int) -> None:
+        try:
+            found = refusal(BoundedQueue, UNLIMITED, calls, upto, self._terms.states)
+        except LostTrack:
+            self._unsure_of_order("two items seem to be in another order out than in, and that has "
+                                  f"more than {self._terms.states:,} states (--max-states)")
+            return
+        if found is not None:
+            self._follower.stops()
+            self._no_order_explains(found, calls)
 
     def _takes_unknown(self, call: LogCall, name: Hashable) -> None:
         """A take of an item that is none of those that are known now."""
@@ -250,7 +257,7 @@ class QueueJudge:
             return
         calls = [*(item.put for item in left), call, *self._takes.values()]
         try:
-            found = refusal(ConservingQueue, UNLIMITED, calls, call.ended)
+            found = refusal(ConservingQueue, UNLIMITED, calls, call.ended, self._terms.states)
         except LostTrack:
             return
         if found is not None:

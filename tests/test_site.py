@@ -78,7 +78,7 @@ def test_a_larger_machine_is_drawn_by_the_values_that_tell_most_apart() -> None:
     assert found is not None
     picture = found.svg
     assert found.words.startswith(
-        "All 20 states with K = 1, by `waiting{0}` and `open`: a box is all of them with these ")
+        "All 32 states with K = 1, by `may_pass{0}` and `stopping{0}`: a box is all of them with ")
     assert 3 <= picture.count('fill="#eef3ff"') <= transitions.BOXES
 
 

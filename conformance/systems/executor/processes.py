@@ -22,7 +22,9 @@ import socket
 import tempfile
 import threading
 from collections.abc import Callable, Collection, Mapping
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from concurrent.futures import (
+    BrokenExecutor, Future, InvalidStateError, ProcessPoolExecutor,
+)
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -73,6 +75,18 @@ class _Run:
             self.task, self.item, self.process = json.loads(words.readline(_WORDS_MAX))
 
 
+def _let_end(future: Future[Any]) -> None:
+    """Let a future that was cancelled be told of killed processes: Python 3.11's pool would raise
+    in a thread of its own. Only at the end of a session: before it that is the pool's own fault.
+    """
+    tell = future.set_exception
+
+    def set_exception(error: BaseException | None) -> None:
+        with contextlib.suppress(InvalidStateError):
+            tell(error)
+    future.set_exception = set_exception    # type: ignore[method-assign]
+
+
 class ProcessPool(PortAdapter):
     """Its processes are forked, which is its default on Linux before Python 3.14."""
 
@@ -117,6 +131,8 @@ class ProcessPool(PortAdapter):
         self._listener.close()
         for run in self._runs.values():
             run.line.close()
+        for future in self._futures.values():
+            _let_end(future)
         # A pool that hangs would be waited for without end.
         for process in list(self._children.values()):
             with contextlib.suppress(OSError):

@@ -91,8 +91,9 @@ class Polls(Machine):
         self.free += 1
 
     @always("BK-40", MUST,
-            "Every permit is free or held by a read or a poll; all waiting polls hold one or "
-            "none does; and there are never more polls than are allowed at a time.",
+            "Every permit is free or held by a read or a poll; either every waiting poll holds a "
+            "permit or no waiting poll does; and there are never more polls than are allowed at "
+            "a time.",
             source="bookkeeper#admission, bookkeeper#latent")
     def permits_are_conserved(self) -> bool:
         """Count all K permits."""

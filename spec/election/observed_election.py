@@ -54,8 +54,8 @@ TOKENS_GROW = guard_rule(
 )
 LEADER_WRITES = guard_rule(
     "ELECT-4", MUST,
-    "A leader that has reported that it leads, and was not disturbed since the last quiescence, "
-    "never reports that it does not lead, and no write of it is refused.",
+    "A leader that has reported that it leads, and was not disturbed since all was quiescent for "
+    "the last time, does not report that it does not lead, and no write of it is refused.",
     source="election#fencing (only older tokens are refused)",
 )
 SOMEBODY_LEADS = guard_rule(

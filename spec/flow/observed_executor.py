@@ -104,7 +104,7 @@ KEEPS_ITS_PROMISE = guard_rule(
     "as one that never runs, unless a client cancels it.",
     source=f"{JDK} (shutdown); {PYTHON} (shutdown)")
 NOTHING_STARTS = guard_rule(
-    "EXEC-16", MUST, "After a stop no task starts.",
+    "EXEC-16", MUST, "From the call of a stop on, no task starts.",
     source=f"{JDK} (shutdownNow); {PYTHON} (cancel_futures)")
 ALL_REPORTED = guard_rule(
     "EXEC-17", MUST,

@@ -89,9 +89,9 @@ GIVES_BACK = guard_rule(
 
 NOT_CONSUMED = guard_rule(
     "COND-8", MUST,
-    "When the system is quiescent and the lock is free, each notification is matched with "
-    "another call that slept when it was given and continued uncancelled; one is left without "
-    "only if no call that slept then still sleeps.",
+    "When the system is quiescent and the lock is free, the notifications can be matched each "
+    "with a call of its own that slept when it was given and continued uncancelled; a "
+    "notification stays unmatched only if no call that slept when it was given still sleeps.",
     source="libraries#conditions: POSIX; libraries#anyio-conditions: it was lost")
 
 

@@ -76,7 +76,7 @@ class _Run:
 
 
 def _let_end(future: Future[Any]) -> None:
-    """Let a future that was cancelled be told of killed processes: Python 3.11's pool would raise
+    """Let a future that was cancelled outlive its killed processes: Python 3.11's pool would raise
     in a thread of its own. Only at the end of a session: before it that is the pool's own fault.
     """
     tell = future.set_exception

@@ -120,16 +120,16 @@ class ControllerRequests(Machine):
         return after.done >= self.done
 
     @leads_to("KAFKA-C62", MUST,
-              "Each decision of the controller about a partition, or a later one, eventually "
-              "reaches a broker that stays up.",
+              "A broker that a decision of the controller about a partition is sent to, and that "
+              "stays up, eventually receives it or a later one about that partition.",
               source=f"{REQUESTS}; KAFKA-1187", number=upto(N))
     def decisions_arrive(self, number: int) -> tuple[bool, bool]:
         """As long as the broker is up."""
         return self.decided > number, self.reached > number
 
     @step("KAFKA-C63", MUST,
-          "The first copies of requests reach a broker in the order in which they were made; "
-          "none is skipped, unless a later request replaces it while it waits.",
+          "The first copies of one controller's requests reach a broker in the order in which "
+          "they were made; none is skipped, unless a later request replaces it while it waits.",
           source=REQUESTS)
     def first_copies_are_in_order(self, after: ControllerRequests) -> bool:
         """Only one request is under way at a time."""

@@ -167,8 +167,8 @@ JOINING = guard_rule(
 )
 NOT_THE_LEADER = guard_rule(
     "KAFKA-C22", MUST,
-    "A replica that leads does not become new; in 0.9 a replica of a partition that never had a "
-    "leader does not go offline.",
+    "A replica that leads is not put into the state new; in 0.9 a replica of a partition that "
+    "never had a leader is not put into the state offline.",
     source=REPLICAS,
 )
 LISTED = guard_rule(

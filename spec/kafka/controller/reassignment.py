@@ -283,7 +283,7 @@ class Reassignment(Machine):
         return both(self.isr, self.keeps) == self.isr
 
     @leads_to("KAFKA-C93", MUST,
-              "If controllers are replaced and followers lag only finitely often, a requested "
+              "If from some time on no controller is replaced and no follower lags, a requested "
               "reassignment is eventually over, with exactly the new replicas on the list.",
               source=REASSIGNMENT)
     def wishes_are_carried_out(self) -> tuple[bool, bool]:

@@ -143,8 +143,8 @@ class Sender(Machine):
     # --- rules -----------------------------------------------------------------------
 
     @leads_to("STORM-T6", CLAIM,
-              "If an executor's pendingEmits holds tuples for a free task, eventually it holds "
-              "none, even if an earlier tuple is for a backlogged task.",
+              "If an executor's pendingEmits holds tuples for a task that stays free, eventually "
+              "it holds none for that task, even if an earlier tuple is for a backlogged task.",
               source=f"{THROTTLING} (read of one executor); storm#D8")
     def free_task_is_served(self) -> tuple[bool, bool]:
         """Once tuples for Y are pending, eventually none is."""

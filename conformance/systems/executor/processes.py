@@ -84,7 +84,7 @@ def _let_end(future: Future[Any]) -> None:
     def set_exception(error: BaseException | None) -> None:
         with contextlib.suppress(InvalidStateError):
             tell(error)
-    future.set_exception = set_exception    # type: ignore[method-assign]
+    vars(future)["set_exception"] = set_exception
 
 
 class ProcessPool(PortAdapter):

@@ -202,7 +202,7 @@ def test_a_cluster_writes_the_rows_that_are_written_here(
     (GRID.replace("capacities = [2]", "capacities = []"), 8, "`capacities` must be a list"),
     (GRID.replace("seeds = 2", 'seeds = "two"'), 5, "`seeds` must be a list"),
     (GRID.replace("programs = 2", "programs = 999999"), 7, "programs must be a whole number"),
-    (GRID + "max_states = 99999999\n", 9, "candidates must be a whole number"),
+    (GRID + "max_states = 99999999\n", 9, "`max_states` must be a whole number"),
     (GRID + "[runs.known]\ndeque = [\"QUEUE-1\"]\n", 9, "not among the targets"),
     (GRID + "[runs.known]\nreference = [\"QUEUE-99\"]\n", 10, "QUEUE-99"),
     (GRID + GRID, 0, "is listed twice"),

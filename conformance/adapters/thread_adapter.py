@@ -91,7 +91,7 @@ class ThreadAdapter(PortAdapter):
         return made
 
     def must_be_seen(self, surface: Surface, *names: str) -> None:
-        """Raise ``InputError`` for methods whose waits are not seen."""
+        """Raise ``InputError`` for methods in C: a call that waits there is not seen to wait."""
         for ours in names:
             if is_in_c(surface[ours]):
                 raise InputError(

@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from ...spec.engines.monitor import Failure, LostTrack
-from ...spec.notation.labels import show_value
+from ...spec.notation.labels import counted, show_value
 from ...spec.notation.machine import Machine
 from ...spec.notation.rules import Rule
 from .events import Event
@@ -123,8 +123,8 @@ class StepJudge:
             try:
                 self.sees(event)
             except LostTrack:
-                self.unsure(f"it may be in more than {self.terms.states:,} states (--max-states)",
-                            event)
+                self.unsure("it may be in more than "
+                            f"{counted(self.terms.states, 'state')} (--max-states)", event)
         self._recent.append(event)
 
     def end(self) -> None:

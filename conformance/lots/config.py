@@ -146,7 +146,8 @@ class _Reader(Tables):
             words = {"capacities": "capacit", "programs": "program", "max_states": "candidates"}
             key = next((key for key, word in words.items() if error.what.startswith(word)),
                        "timeout")
-            raise self.wrong("runs", at, key, error.what, "Give one that fits.") from None
+            what = error.what.replace("candidates", "`max_states`")
+            raise self.wrong("runs", at, key, what, "Give one that fits.") from None
 
     def _numbers(
         self, table: Table, at: int, key: str, default: tuple[int, ...], least: int = 1

@@ -195,10 +195,7 @@ class CandidateSets:
             found = memory.effects.refusals(packed, asked)
             if found is not None:
                 return found
-        rules: set[Rule | None] = set()
-        for step in asked.steps:
-            rules.update(self.refused(here, step) or ())
-        return frozenset(rules)
+        return frozenset(self._refused_alone(here, asked.steps))
 
     def refused_each(self, here: Candidates, steps: Sequence[Step]) -> set[Rule | None]:
         """The same of steps each of which depends on other variables, and is no ``either``: what
@@ -209,6 +206,9 @@ class CandidateSets:
             found = memory.effects.refusals_of(packed, steps)
             if found is not None:
                 return found
+        return self._refused_alone(here, steps)
+
+    def _refused_alone(self, here: Candidates, steps: Sequence[Step]) -> set[Rule | None]:
         rules: set[Rule | None] = set()
         for step in steps:
             rules.update(self.refused(here, step) or ())

@@ -60,7 +60,8 @@ IN_TURN = guard_rule(
     "PERMIT-6", SHOULD,
     "Permits are granted to waiters in the order in which they began to wait, before later "
     "calls, passing over only waiters with a requested cancellation; calls granted together may "
-    "return in any order.",
+    "return in any order. After a thread was stopped on its way, no order is required until the "
+    "system is quiescent.",
     source="cpython #90155; libraries#trio-channels",
 )
 ANSWERED = guard_rule(

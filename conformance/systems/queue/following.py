@@ -23,6 +23,7 @@ from random import Random
 from typing import Final
 
 from ....spec.engines.monitor import LostTrack
+from ....spec.notation.labels import counted
 from ....spec.queues.bounded import BoundedQueue
 from ...logs.live import Live
 from ...logs.notes import Notes, shortest
@@ -511,8 +512,8 @@ class Follower:
         self._broken(found, [call for call in calls if call.begun <= upto][-8:])
 
     def _loses_track(self) -> None:
-        self._close(f"overlapping calls have too many orders: more than {self._states:,} states "
-                    "at one time (--max-states)")
+        self._close("overlapping calls have too many orders: more than "
+                    f"{counted(self._states, 'state')} at one time (--max-states)")
 
     def _judges_rest(self) -> None:
         """Judge the end of a log, which no order that was tried explains, in all orders."""

@@ -16,6 +16,7 @@ from typing import Any, Final
 from ....spec.engines.candidates import Candidates, CandidateSets
 from ....spec.engines.monitor import Failure, LostTrack, why_refused
 from ....spec.notation.interpreter import Step
+from ....spec.notation.labels import counted
 from ....spec.queues.bounded import BoundedQueue, OrderlyQueue
 from ....spec.queues.conserved import ConservingQueue
 from ....spec.queues.rules import (
@@ -219,7 +220,8 @@ class QueueJudge:
             found = refusal(BoundedQueue, UNLIMITED, calls, upto, self._terms.states)
         except LostTrack:
             self._unsure_of_order("two items seem to be in another order out than in, and that has "
-                                  f"more than {self._terms.states:,} states (--max-states)")
+                                  f"more than {counted(self._terms.states, 'state')} "
+                                  "(--max-states)")
             return
         if found is not None:
             self._follower.stops()

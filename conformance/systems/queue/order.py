@@ -1,15 +1,20 @@
 """In which order the items of a queue came in, where many calls overlap and the queue is full: a
 search, which the machine has to agree to.
 
-An item comes in as late as it can: when its own put ends, or its take. At that instant all heads
-whose takes have begun are out. What is to be chosen is which of the other puts that wait come in
-before it. Those have to whose take ends before its own begins. Those may, at no cost, that are out
-again at the same instant. And those should that would have to come in while it is still inside,
-and would be out before it: behind it they would take room for longer. That is a guess, as they take
-room from now on; so where there is none, or an item is behind one whose take begins too late, other
-guesses are tried from some steps before, those about what is inside then.
+An item comes in as late as it can: when its own put ends, or its take. At that instant each head
+is out if its take has begun. The search chooses the items that come in before it, among those with
+a put that waits. There are three kinds of them:
 
-Nothing follows from an order that is found, nor from none: ``BoundedQueue`` takes the steps.
+- an item with a take that ends before the take of this one begins: it has to come in before;
+- an item that is out again at the same instant: it costs no room;
+- an item that would have to come in while this one is still inside, and would be out before it:
+  behind this one it would take room for longer. This is a guess, as it takes room from now on.
+
+Where there is no room, or an item is behind another one with a take that begins too late, the
+search goes some steps back and tries other guesses about the items that are inside there.
+
+The order decides nothing, and neither does a search that finds none: ``BoundedQueue`` takes or
+refuses the steps.
 """
 
 from __future__ import annotations

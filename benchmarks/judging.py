@@ -5,7 +5,8 @@ Each observer judges a log that is generated as Parquet: many keys, a hot one, c
 thousand has a violation, and the hot one has: all have to be found, and no other. Beside it is the
 same log with texts as items (from Parquet, CSV and JSON lines), in four files in the order of their
 clocks, and judged event by event; the same machine in the interpreter, on the beginning of the hot
-key; and Spark beside its own floor, the same plan in which nothing is judged.
+key; Spark beside its own floor, the same plan in which nothing is judged; and TLC, which validates
+the beginning of the hot key.
 ``make bench-judge``; ``ARGS=--quick`` takes a minute.
 """
 
@@ -42,6 +43,7 @@ from checkvalve.spec.queues.permits import Permits
 from checkvalve.spec.storm.topologies.observed_topology import ObservedLane
 
 from .judged_logs import CAPACITY, KINDS, Kind, Planted, Row, write_log, written
+from .peers.logs import beside_tlc
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -72,6 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", choices=[kind.name for kind in KINDS],
                         default=[kind.name for kind in KINDS], help="some observers")
     parser.add_argument("--no-spark", action="store_true")
+    parser.add_argument("--tlc", type=int, metavar="EVENTS", help="how many events TLC validates: "
+                        "10,000, and 1,000 with --quick; 0: none")
     chosen = parser.parse_args(arguments)
     keys, hot = (5_000, 10_000) if chosen.quick else (chosen.keys, chosen.hot)
     print(_line(HEADINGS))
@@ -96,6 +100,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             wrong += found != planted.keys
         if session is not None:
             opened.__exit__(None, None, None)
+    events = chosen.tlc if chosen.tlc is not None else 1_000 if chosen.quick else 10_000
+    for line in beside_tlc(events, _violations) if events else ():
+        print(line, flush=True)
     return 1 if wrong else 0
 
 
@@ -131,6 +138,10 @@ def _judged(judge: Callable[..., Judged], paths: Sequence[Path], mapped: Mapped,
     logs = logs_of(kind.suite)
     return judge([Log(path, mapped, list(logs.operations)) for path in paths], logs,
                  terms_of(mapped, kind.settings, False, 1_000_000))
+
+
+def _violations(path: Path, kind: Kind) -> int:
+    return len(_judged(judge_files, [path], plain(), kind).notes.violations)
 
 
 # --- Spark ------------------------------------------------------------------------------------

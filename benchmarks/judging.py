@@ -42,8 +42,8 @@ from checkvalve.spec.queues.conserved import ConservingQueue
 from checkvalve.spec.queues.permits import Permits
 from checkvalve.spec.storm.topologies.observed_topology import ObservedLane
 
+from .beside_tlc import beside_tlc
 from .judged_logs import CAPACITY, KINDS, Kind, Planted, Row, write_log, written
-from .peers.logs import beside_tlc
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

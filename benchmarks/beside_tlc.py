@@ -17,16 +17,13 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-import pyarrow as pa
-from pyarrow import parquet
-
-from ..judged_logs import CAPACITY, KINDS, Kind, Row
-from ..oracles.tlc import jar_of_tlc
+from .judged_logs import CAPACITY, KINDS, Kind, Row
+from .oracles.tlc import jar_of_tlc
 
 __all__ = ["MODULES", "beside_tlc"]
 
 MODULES: Final = {"queue, 4+4 callers": "QueueLog", "lane": "LaneLog"}
-"""The modules of this folder, by the kinds of logs that they validate."""
+"""The modules of `peers`, by the kinds of logs that they validate."""
 
 _PATIENCE: Final = 1800.0
 _LINE: Final = "{:<20}{:>9}{:>12}{:>11}{:>9}{:>11}{:>8}{:>13}{:>8}"
@@ -60,8 +57,8 @@ def beside_tlc(events: int, judge: Callable[[Path, Kind], int]) -> Iterator[str]
 def _validated(kind: Kind, rows: Sequence[Row], folder: Path) -> tuple[float, int]:
     """The seconds of processor time in which TLC accepts a log, and the states that it visits."""
     name = MODULES[kind.name]
-    (folder / f"{name}.tla").write_text(
-        Path(__file__).with_name(f"{name}.tla").read_text(encoding="utf-8"), encoding="utf-8")
+    module = Path(__file__).parent / "peers" / f"{name}.tla"
+    (folder / module.name).write_bytes(module.read_bytes())
     (folder / f"{name}.cfg").write_text("SPECIFICATION Spec\n", encoding="utf-8")
     (folder / "Events.tla").write_text(_events(rows), encoding="utf-8")
     before = _spent()
@@ -91,6 +88,9 @@ def _spent() -> float:
 def _judged(kind: Kind, rows: Sequence[Row], folder: Path, judge: Callable[[Path, Kind], int]
             ) -> float:
     """The least seconds of processor time of five runs, which have to find nothing."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
     path = folder / f"{MODULES[kind.name]}.parquet"
     columns = {"key": ["hot"] * len(rows)} | {
         name: [getattr(row, name) for row in rows]

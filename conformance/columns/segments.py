@@ -10,7 +10,7 @@ from ..logs.events import Event
 from ..logs.kinds import KeyJudge
 from ..logs.understanding import Calls
 from .cells import NONE
-from .rows import Rows
+from .rows import Rows, joined
 
 if TYPE_CHECKING:
     from .cells import Numbers
@@ -52,6 +52,10 @@ class Handed:
     key: int
     judge: Callable[[Calls], KeyJudge]
     rows: Rows
+
+    def with_more(self, rows: Rows) -> Handed:
+        """The same with more rows, which follow."""
+        return Handed(self.key, self.judge, joined([self.rows, rows]))
 
 
 class Whole(Protocol):

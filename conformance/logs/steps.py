@@ -23,12 +23,12 @@ from .kinds import Terms
 from .live import Live
 from .notes import AROUND, Finding, Notes, shortest
 
-__all__ = ["PLACES_MAX", "Places", "StepJudge", "ids_of"]
+__all__ = ["PLACES_MAX", "WHOLE", "Places", "StepJudge", "ids_of"]
 
 PLACES_MAX: Final = 1 << 14
 """Things at a time that a machine has places for, at most."""
 
-_WHOLE: Final = 64
+WHOLE: Final = 64
 """Events of a key of which the shortest part is looked for; of longer ones the last are shown."""
 
 
@@ -86,6 +86,21 @@ class StepJudge:
         self._all: list[Event] | None = []
         self._closed = False
 
+    def has_seen(self, events: Sequence[Event], are_all: bool, notes: Notes) -> None:
+        """Take events that were judged elsewhere, the last ones or all of the key; from here on what
+        is found is noted in ``notes``. The last ones are only shown."""
+        if are_all:
+            for event in events:
+                self.take(event)
+            self.settles()
+        else:
+            self._all = None
+            self._recent.extend(events)
+        self.notes = notes
+
+    def settles(self) -> None:
+        """The next event is no reaction to those so far."""
+
     def constants(self) -> Mapping[str, int]:
         """The constants of the machine, on the terms."""
         raise NotImplementedError
@@ -103,7 +118,7 @@ class StepJudge:
             return
         if self._all is not None:
             self._all.append(event)
-            if len(self._all) > _WHOLE:
+            if len(self._all) > WHOLE:
                 self._all = None
         if self.terms.tolerance:
             self.unsure("clocks that may differ do not show in which order it took its events",
@@ -160,7 +175,7 @@ class StepJudge:
             f"what keeps to {failure.conjunct}, with {self.shown()}",
             self._history(event, failure.rule.id), tuple(self._recent)))
 
-    def unsure(self, why: str, event: Event) -> None:
+    def unsure(self, why: str, event: Event | None) -> None:
         """From here on the key is unknown."""
         if not self._closed:
             self.notes.unsure(self.rules, self.key, why, event)

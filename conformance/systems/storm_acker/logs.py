@@ -8,7 +8,7 @@ as long as it has an entry; that it was answered, or has expired, is remembered 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final
 
 from ....spec.storm.acking import observed_acker as chapter
@@ -64,7 +64,7 @@ class AckerJudge(StepJudge):
         if told is not None:
             self._is_told(event, told)
             return
-        self._settle()
+        self.settles()
         if self.is_over:
             return
         if event.operation in _MESSAGES:
@@ -74,7 +74,31 @@ class AckerJudge(StepJudge):
 
     def end(self) -> None:
         if self.terms.drained:
-            self._settle()
+            self.settles()
+
+    def continues(self, entries: Sequence[tuple[Hashable, Mapping[str, Any], int, str | None]],
+                  was_told: Callable[[str, Hashable], bool],
+                  has_expired: Callable[[str, Hashable], bool]) -> None:
+        """Be where an acker is: it has ``entries``, each with its root, the slots of a machine with
+        that root alone, the value and the spout task; of other roots something is known elsewhere.
+        """
+        self._told.elsewhere, self._expired.elsewhere = was_told, has_expired
+        for item, slots, value, task in entries:
+            root = self._places.take(item)
+            if root is None:
+                self.unsure(f"more than {PLACES_MAX:,} roots have an entry at a time", None)
+                return
+            now = self.now
+            now.left[root] = slots["left[0]"]
+            now.known[root], now.failed[root] = bool(slots["known[0]"]), bool(slots["failed[0]"])
+            for members, name, member in (
+                    (now.told, "told{0}", root), (now.expired, "expired{0}", root),
+                    (now.value, "value{0}", 2 * root)):
+                if slots[name]:
+                    members.add(member)
+            self._values[item] = value
+            if task is not None:
+                self._tasks[item] = task
 
     def _is_older(self, event: Event) -> bool:
         """True for a root of which the log may not have all messages."""
@@ -99,7 +123,7 @@ class AckerJudge(StepJudge):
             self.notes.times[chapter.ADDRESSED.id] += 1
             self._takes(message, told, event)
 
-    def _settle(self) -> None:
+    def settles(self) -> None:
         """The message that came last was not answered."""
         message, self._message = self._message, None
         if message is not None:
@@ -159,6 +183,17 @@ class AckerJudge(StepJudge):
 
 _AT_ONCE: Final = ("end", "point")
 
+
+def _whole(terms: Terms, notes: Notes, names: Any, common: Any) -> Any:
+    from .whole import WholeAckers
+
+    if terms.tolerance:
+        return None     # clocks that may differ make all keys unknown
+    return WholeAckers(terms, notes, names, messages=_MESSAGES, answers=_ANSWERS,
+                       with_edges=_WITH_EDGES,
+                       make=lambda key, noted: AckerJudge(key, terms, noted, common))
+
+
 LOGS: Final = Logs(
     machines=(ObservedAcker,),
     operations={
@@ -181,4 +216,5 @@ LOGS: Final = Logs(
     required=("buckets",),
     rules=_RULES,
     judge=AckerJudge,
+    whole=_whole,
 )

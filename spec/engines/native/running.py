@@ -52,7 +52,7 @@ class Step:
     """The meaning of the rows of one kind: an ``action``, and the source of each parameter.
 
     A source is ``first`` or ``second``, the numbers of a row; or ``QUEUE of first``, the place at
-    which that number stands in a queue of the machine. ``sets`` gives a variable a number before
+    which that number stands in a queue of the machine; or a number that is always the same. ``sets`` gives a variable a number before
     the action, ``drops`` takes it out of a set. ``begins`` is the kind of name that the first thing
     of the row gets, ``ends`` of those that its things give back: then both numbers are things
     (``things``), and the machine sees their names. A step without an action is always taken, and
@@ -60,7 +60,7 @@ class Step:
     """
 
     action: str = ""
-    args: Mapping[str, str] = field(default_factory=dict)
+    args: Mapping[str, str | int] = field(default_factory=dict)
     sets: Mapping[str, str] = field(default_factory=dict)
     drops: Mapping[str, str] = field(default_factory=dict)
     begins: str = ""
@@ -70,22 +70,25 @@ class Step:
 
 @cache
 def runner_of(machine: Any, constants: tuple[tuple[str, int], ...], steps: tuple[Step, ...],
-              names: tuple[tuple[str, int], ...] = ()) -> Runner:
+              names: tuple[tuple[str, int], ...] = (), shows: tuple[tuple[str, int], ...] = ()
+              ) -> Runner:
     """The runner of a machine with some constants, which is compiled once."""
-    return Runner(bind_to_watch(machine, **dict(constants)), steps, dict(names))
+    return Runner(bind_to_watch(machine, **dict(constants)), steps, dict(names), dict(shows))
 
 
 class Runner:
     """The machines of some keys, one for each, and the code that takes rows of some ``steps``.
 
     ``names`` has, by kind, how many names there are. ``words`` is the size of a state, in words of
-    64 bits, the free names of each kind included. Raises NotNative where it cannot be compiled, and
-    NotationError for what the notation does not have.
+    64 bits, the free names of each kind included. ``shows`` has, by slot, at which bit of a word its
+    value is shown after each row. Raises NotNative where it cannot be compiled, and NotationError
+    for what the notation does not have.
     """
 
     def __init__(self, bound: BoundMachine, steps: Sequence[Step],
-                 names: Mapping[str, int] | None = None) -> None:
-        self._bound = bound
+                 names: Mapping[str, int] | None = None, shows: Mapping[str, int] | None = None
+                 ) -> None:
+        self._bound, self._shows = bound, bool(shows)
         self._names = dict(names or {})
         model, actions = lower_open(
             bound.machine, bound.constants,
@@ -93,33 +96,45 @@ class Runner:
         self._layout = Layout(model)
         self.words = self._layout.words + len(self._names)
         module = ir.Module(name="running")
-        _Emission(module, self._layout, list(self._names)).run(
+        _Emission(module, self._layout, list(self._names), shows or {}).run(
             [(step, actions.get(step.action)) for step in steps])
         self._engine = compiled(str(module))
-        kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 8, ctypes.c_uint64, ctypes.c_void_p)
+        kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 8, ctypes.c_uint64,
+                                *[ctypes.c_void_p] * 2)
         self._run: Callable[..., None] = kind(self._engine.get_function_address("run"))
 
-    def initial(self, keys: int) -> Numbers:
-        """The states of so many machines at their beginning."""
+    def initial(self, keys: int, **but: int) -> Numbers:
+        """The states of so many machines at their beginning, ``but`` for some slots."""
+        return self.states({"": but}, keys)
+
+    def states(self, but: Mapping[str, Mapping[str, int]], keys: int = 1) -> Numbers:
+        """For each of some names ``keys`` states of the beginning, but for the values of some
+        slots."""
         import numpy as np
 
         free = [(1 << size) - 1 for size in self._names.values()]
-        return np.tile(np.array([*self._layout.initial(), *free], np.uint64), (keys, 1))
+        first = self._layout.unpack(self._layout.initial())
+        return np.repeat(np.array([[*self._layout.pack({**first, **given}), *free]
+                                   for given in but.values()], np.uint64), keys, axis=0)
 
     def run(self, states: Numbers, keys: Numbers, starts: Numbers, ends: Numbers, steps: Numbers,
-            first: Numbers, second: Numbers, names: Numbers) -> Numbers:
+            first: Numbers, second: Numbers, names: Numbers, shown: Numbers | None = None
+            ) -> Numbers:
         """Take the rows ``starts`` to ``ends`` of each of some keys, and return the row at which
         its machine refused; -1 where it took all. A refused step changes nothing.
 
         ``states`` has a row for each key; ``steps`` says which step a row is; ``names`` are those
-        of the things. All are arrays of 64-bit numbers, without gaps.
+        of the things; ``shown`` gets what the machine ``shows`` after each row that was taken. All
+        are arrays of 64-bit numbers, without gaps.
         """
         import numpy as np
 
         stopped = np.empty(len(keys), np.int64)
         arrays = (states, keys, starts, ends, steps, first, second, names)
         assert all(each.flags.c_contiguous and each.itemsize == 8 for each in arrays)
-        self._run(*(each.ctypes.data for each in arrays), len(keys), stopped.ctypes.data)
+        assert self._shows == (shown is not None)
+        self._run(*(each.ctypes.data for each in arrays), len(keys), stopped.ctypes.data,
+                  None if shown is None else shown.ctypes.data)
         return stopped
 
     def slots(self, state: Numbers) -> dict[str, SlotValue]:
@@ -133,16 +148,18 @@ class Runner:
 
 
 class _Emission:
-    """Emits ``run(states, keys, starts, ends, steps, first, second, names, count, stopped)``."""
+    """Emits ``run(states, keys, starts, ends, steps, first, second, names, count, stopped, shown)``.
+    """
 
-    def __init__(self, module: ir.Module, layout: Layout, kinds: Sequence[str]) -> None:
-        self.layout, self.kinds = layout, kinds
+    def __init__(self, module: ir.Module, layout: Layout, kinds: Sequence[str],
+                 shows: Mapping[str, int]) -> None:
+        self.layout, self.kinds, self.shows = layout, kinds, shows
         self.words = layout.words + len(kinds)
         f = ir.Function(module, ir.FunctionType(
-            ir.VoidType(), [*[POINTER] * 8, I64, POINTER]), "run")
+            ir.VoidType(), [*[POINTER] * 8, I64, POINTER, POINTER]), "run")
         self.b = ir.IRBuilder(f.append_basic_block("entry"))
         (self.states, self.keys, self.starts, self.ends, self.steps, self.first, self.second,
-         self.names, self.count, self.stopped) = f.args
+         self.names, self.count, self.stopped, self.shown) = f.args
 
     def run(self, steps: Sequence[tuple[Step, OpenAction | None]]) -> None:
         b = self.b
@@ -172,6 +189,7 @@ class _Emission:
                 self._step(step, action, here, refused)
                 b.branch(following)
             b.position_at_end(following)
+            self._shows(here)
             b.store(b.add(here, i64(1)), row)
             b.branch(head)
             b.position_at_end(refused)
@@ -181,6 +199,22 @@ class _Emission:
             for index, place in enumerate(self.state):
                 word_store(b, b.load(place, typ=I64), base, index)
         b.ret_void()
+
+    def _shows(self, here: Any) -> None:
+        """Show some slots after a row."""
+        if not self.shows:
+            return
+        b = self.b
+        values = Values(b, self.layout,
+                        [b.load(place, typ=I64) for place in self.state[:self.layout.words]])
+        word = i64(0)
+        for name, bit in self.shows.items():
+            slot = self.layout.model.slot_by_name[name]
+            value = values.of(Read(name, slot.type))
+            if value.type != I64:
+                value = b.zext(value, I64)
+            word = b.or_(word, b.shl(value, i64(bit)))
+        word_store(b, word, self.shown, here)
 
     def _step(self, step: Step, action: OpenAction | None, here: Any, refused: Any) -> None:
         """The code of one row; it jumps to ``refused`` before anything is changed."""
@@ -258,7 +292,9 @@ class _Emission:
                                             not_(eq(reads[source], Lit(member))))
         return found
 
-    def _source(self, source: str, reads: Mapping[str, Expr], before: Mapping[str, Expr]) -> Expr:
+    def _source(self, source: str | int, reads: Mapping[str, Expr], before: Mapping[str, Expr]) -> Expr:
+        if isinstance(source, int):
+            return Lit(source)
         queue, _, name = source.rpartition(" of ")
         if not queue:
             return reads[name]
@@ -275,4 +311,5 @@ class _Emission:
 
 def _uses(step: Step, name: str) -> bool:
     sources = (*step.args.values(), *step.sets.values(), *step.drops.values())
-    return name in step.ends or any(source.rpartition(" of ")[2] == name for source in sources)
+    return name in step.ends or any(
+        isinstance(source, str) and source.rpartition(" of ")[2] == name for source in sources)

@@ -265,7 +265,7 @@ KINDS: Final = (
     Kind("lane", "storm.topology", {}, "STORM-C1", _lane, _lane),
     Kind("rate", "rate", {"rate": 4, "depth": 10}, "FLOW-80", _rate, _rate),
     Kind("permits", "awaits.permits", {"permits": 4}, "PERMIT-1", _permits, _permits),
-    Kind("delivery", "delivery", {"law": 3}, "DELIV-6", _broker, _broker, by_event=True),
+    Kind("delivery", "delivery", {"law": 3}, "DELIV-6", _broker, _broker),
     Kind("acker", "storm.acker", {"buckets": 4}, "STORM-A23", _acker, _acker),
 )
 

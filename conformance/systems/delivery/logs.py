@@ -8,7 +8,7 @@ shows that it was, or cannot be explained without it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final
 
 from ....spec.engines.monitor import Failure
@@ -39,6 +39,8 @@ _MOST: Final = 1 << 40
 
 _GONE: Final = {Where.OVER: 0, Where.OUT: 1}
 """The places that stand for all that is over, and for all that never was in the queue."""
+
+_TOO_MANY: Final = f"more than {PLACES_MAX:,} messages are in the queue, or in flight"
 
 _COMES_BACK: Final = next(
     name for name, action in ObservedBroker.actions_declared.items() if action.internal)
@@ -75,7 +77,7 @@ class DeliveryJudge(StepJudge):
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
         super().__init__(key, terms, notes, common)
         self._may_be_loose = False      # a restart was seen
-        self._law = Law(min(terms.settings["law"], len(Law) - 1))
+        self._law = _law(terms)
         self._numbers: dict[Hashable, int] = {}
         self._next = len(_GONE)
         self._blank: Mapping[str, Any] = {}
@@ -89,6 +91,35 @@ class DeliveryJudge(StepJudge):
         settings = self.terms.settings
         return {"K": settings.get("capacity", _MOST), "W": _CONSUMERS, "R": 16,
                 "T": settings.get("ticks", _MOST), "D": _MOST}
+
+    def continues(self, messages: Sequence[tuple[Hashable, Where, int, str | None, int]],
+                  limits: Mapping[str, int],
+                  has_ended: Mapping[Where, Callable[[str, Hashable], bool]]) -> None:
+        """Be where a queue is: its ``messages``, as they were confirmed, each with its deliveries,
+        the consumer that has it and the ticks that are left to that; and the limits of consumers.
+        Of what has ended something is known elsewhere."""
+        for where, at in _GONE.items():
+            self._ended[at].elsewhere = has_ended[where]
+        if len(_GONE) + len(messages) > PLACES_MAX:
+            self.unsure(_TOO_MANY, None)
+            return
+        while self.now.R < len(_GONE) + len(messages):
+            self._grow(2 * self.now.R)
+        for item, where, times, consumer, left in messages:
+            at = self._numbers[item] = self._next
+            self._next += 1
+            self.now.where[at], self.now.times[at] = where, times
+            if consumer is not None:
+                self.now.left[at] = left
+                holder = self._consumer(consumer, None)
+                if holder is None:
+                    return
+                self.now.holder[at] = holder
+        for consumer, limit in limits.items():
+            holder = self._consumer(consumer, None)
+            if holder is None:
+                return
+            self.now.limit[holder] = limit
 
     def sees(self, event: Event) -> None:
         do, result = event.operation, event.result
@@ -112,7 +143,7 @@ class DeliveryJudge(StepJudge):
                     return None
                 args[name] = message
             elif name == "consumer":
-                consumer = self._consumer(event)
+                consumer = self._consumer(event.process, event)
                 if consumer is None:
                     return None
                 args[name] = consumer
@@ -172,8 +203,7 @@ class DeliveryJudge(StepJudge):
             return None
         if is_new:
             if self._next == self.now.R and not self._has_room():
-                self.unsure(f"more than {PLACES_MAX:,} messages are in the queue, or in flight",
-                            event)
+                self.unsure(_TOO_MANY, event)
                 return None
             at = self._numbers[item] = self._next
             self._next += 1
@@ -192,23 +222,46 @@ class DeliveryJudge(StepJudge):
         size = max(now.R, 2 * len(kept))
         if size > PLACES_MAX:
             return False
-        blank = self._blank = self._blank or self.live.initial()
-        for each in ("where", "holder", "left", "times", "survived"):
-            old, new = getattr(now, each), [blank[each][-1]] * size
-            new[:len(kept)] = [old[at] for at in kept]
-            old[:] = new
-        now.R, self._numbers, self._next = size, names, len(kept)
+        self._grow(size, kept)
+        self._numbers, self._next = names, len(kept)
         return True
 
-    def _consumer(self, event: Event) -> int | None:
-        at = self._consumers.get(event.process)
+    def _grow(self, size: int, kept: Sequence[int] = ()) -> None:
+        """Have so many places, the first of them for those that are kept, if not for all."""
+        blank = self._blank = self._blank or self.live.initial()
+        for each in ("where", "holder", "left", "times", "survived"):
+            old, new = getattr(self.now, each), [blank[each][-1]] * size
+            some = [old[at] for at in kept] if kept else old[:]
+            new[:len(some)] = some
+            old[:] = new
+        self.now.R = size
+
+    def _consumer(self, process: str, event: Event | None) -> int | None:
+        at = self._consumers.get(process)
         if at is None:
             free = set(range(_CONSUMERS)) - set(self._consumers.values())
             if not free:
                 self.unsure(f"there are more than {_CONSUMERS} consumers at a time", event)
                 return None
-            at = self._consumers[event.process] = min(free)
+            at = self._consumers[process] = min(free)
         return at
+
+
+def _whole(terms: Terms, notes: Notes, names: Any, common: Any) -> Any:
+    from .whole import WholeQueues
+
+    settings = terms.settings
+    limits = {"capacity": settings.get("capacity", _MOST), "tries": settings.get("tries", 0),
+              "ticks": settings.get("ticks", _MOST)}
+    if terms.tolerance or min(limits["ticks"], limits["capacity"]) < 1:
+        return None     # clocks that may differ make all keys unknown
+    return WholeQueues(
+        terms, notes, names, actions=_ACTIONS, law=_law(terms), limits=limits,
+        parameters=_PARAMETERS, make=lambda key, noted: DeliveryJudge(key, terms, noted, common))
+
+
+def _law(terms: Terms) -> Law:
+    return Law(min(terms.settings["law"], len(Law) - 1))
 
 
 _OF_MESSAGE: Final = ("item",)
@@ -245,4 +298,5 @@ LOGS: Final = Logs(
     required=("law",),
     rules=_RULES,
     judge=DeliveryJudge,
+    whole=_whole,
 )

@@ -87,8 +87,8 @@ class StepJudge:
         self._closed = False
 
     def has_seen(self, events: Sequence[Event], are_all: bool, notes: Notes) -> None:
-        """Take events that were judged elsewhere, the last ones or all of the key; from here on what
-        is found is noted in ``notes``. The last ones are only shown."""
+        """Take events that were judged elsewhere, the last ones or all of the key; from here on
+        what is found is noted in ``notes``. The last ones are only shown."""
         if are_all:
             for event in events:
                 self.take(event)

@@ -62,11 +62,14 @@ class Sums:
         """Keep the limits of consumers."""
         import numpy as np
 
-        sets = does.where("limit") | (does.where("disconnect") if self._limits else False)
+        limits = does.where("limit")
+        if not self._limits and not limits.any():
+            return
+        sets = limits | does.where("disconnect")
         for at in np.flatnonzero(sets & (
                 np.arange(len(chunk.rows)) < np.repeat(upto, chunk.segments.sizes))).tolist():
             who = int(chunk.rows.key[at]), int(chunk.rows.process[at])
-            limit = int(chunk.rows.value[at]) if does.where("limit")[at] else 0
+            limit = int(chunk.rows.value[at]) if limits[at] else 0
             if limit:
                 self._limits[who] = limit
             else:
@@ -93,44 +96,45 @@ class Sums:
         np.add.at(more, chunk.row[moved] + 1, change[moved])
         so_far = np.cumsum(more)[:-1]
         offset = there[last] - there[first] - so_far[segments.starts]
-        # what the first row of a queue changes is seen behind it
-        return so_far + np.repeat(offset, segments.sizes)
+        found: Numbers = so_far + np.repeat(offset, segments.sizes)
+        return found
 
     def _may_have(self, chunk: Chunk, does: Any, was: Numbers, now: Numbers) -> Any:
         """By row, whether its consumer may be given one more."""
         import numpy as np
 
-        rows, known = chunk.rows, self._queues.known
-        many: dict[tuple[int, int], int] = {}
+        rows, known, keys = chunk.rows, self._queues.known, chunk.segments.keys
         held = np.flatnonzero((known.columns["seen"] & _WHERE) == Where.HELD)
-        for at in held.tolist():
-            who = int(known.what[at]) // ITEM_MAX, int(known.columns["holder"][at])
-            many[who] = many.get(who, 0) + 1
-        limits = dict(self._limits)
         leaves = np.flatnonzero((was == Where.HELD) & (now != Where.HELD))
-        gone: dict[int, list[int]] = {}
-        for at in leaves.tolist():
-            gone.setdefault(int(chunk.row[at]), []).append(int(self._queues.holder[at]))
-        gives, asks = does.where("receive"), does.where("receive", "empty")
-        sets, lost = does.where("limit"), does.where("disconnect")
-        found = np.ones(len(rows), bool)
-        looked = gives | asks | sets | lost
-        looked[list(gone)] = True
-        for at in np.flatnonzero(looked).tolist():
-            key = int(rows.key[at])
-            who = key, int(rows.process[at])
-            if gives[at] or asks[at]:
-                limit = limits.get(who, 0)
-                found[at] = not limit or many.get(who, 0) < limit
-                if gives[at]:
-                    many[who] = many.get(who, 0) + 1
-            elif sets[at]:
-                limits[who] = int(rows.value[at])
-            elif lost[at]:
-                limits.pop(who, None)
-            for holder in gone.get(at, ()):
-                many[key, holder] = many.get((key, holder), 0) - 1
-        return found
+        gives, asks, sets, lost = (np.flatnonzero(does.where(*each)) for each in (
+            ("receive",), ("receive", "empty"), ("limit",), ("disconnect",)))
+        kept = np.array([(key, process, limit) for (key, process), limit in self._limits.items()],
+                        np.int64).reshape(-1, 3)
+        own = [gives, asks, sets, lost]
+        # --- by event: the queue, the consumer, the row, the change of what it has, and its limit
+        key = np.concatenate([kept[:, 0], known.what[held] // ITEM_MAX, rows.key[chunk.row[leaves]],
+                              *(rows.key[each] for each in own)])
+        process = np.concatenate([
+            kept[:, 1], known.columns["holder"][held], self._queues.holder[leaves],
+            *(rows.process[each] for each in own)])
+        row = np.concatenate([np.full(len(kept) + len(held), -1), chunk.row[leaves], *own])
+        change = np.repeat([0, 1, -1, 1, 0, 0, 0], [*map(len, (kept, held, leaves, *own))])
+        limit = np.concatenate([kept[:, 2], np.full(len(held) + len(leaves) + len(gives)
+                                                    + len(asks), NONE), rows.value[sets],
+                                np.zeros(len(lost), np.int64)])
+        some = np.flatnonzero(np.isin(key, keys))
+        some = some[np.argsort(row[some], kind="stable")]
+        order, begins = in_groups(key[some], process[some])
+        at = some[order]
+        change, limit = change[at], limit[at]
+        first = np.maximum.accumulate(np.where(begins, np.arange(len(at)), 0))
+        many = np.cumsum(change) - change
+        many -= many[first]
+        limit[begins & (limit == NONE)] = 0
+        limit = limit[np.maximum.accumulate(np.where(limit == NONE, 0, np.arange(len(at))))]
+        found = np.ones(len(rows) + 1, bool)
+        found[row[at]] = (limit == 0) | (many < limit)
+        return found[:-1]
 
     # --- whose turn ------------------------------------------------------------------------------
 

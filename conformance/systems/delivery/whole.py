@@ -1,4 +1,4 @@
-"""All queues of a log at a time: each message has a machine of its own, with its consumer and others.
+"""All queues of a log at a time: each message has a machine of its own.
 
 The machine of a message is the broker's observer with room for that message, and for one that is
 always ready: so it may refuse a message where the queue is full. It has two consumers: the one that

@@ -1,4 +1,4 @@
-"""All ackers of a log at a time: each root has a machine of its own, which sees the ticks that passed.
+"""All ackers of a log at a time: each root has a machine of its own, which sees the ticks.
 
 The value of a root is the xor of what came since its entry began. Where an entry begins is proposed
 here, by the answers and the ticks; the machine shows whether it does.
@@ -186,7 +186,7 @@ class WholeAckers(WholeThings):
         now, some = int(self._ticks[key]), self.of_key(key)
         entries = []
         for at in range(some.start, some.stop):
-            slots = self.runner.slots(self.known.states[at])
+            slots: dict[str, Any] = {**self.runner.slots(self.known.states[at])}
             value, ticks, task = (int(self.known.columns[name][at])
                                   for name in ("value", "ticks", "task"))
             slots["left[0]"] -= now - ticks
@@ -222,7 +222,8 @@ class WholeAckers(WholeThings):
             self._ticks = np.append(self._ticks, np.zeros(2 * keys - len(self._ticks), np.int64))
         self._passed = np.append(0, np.cumsum(is_tick))
         offset = self._ticks[segments.keys] - self._passed[segments.starts]
-        return self._passed[:-1] + np.repeat(offset, segments.sizes)
+        found: Numbers = self._passed[:-1] + np.repeat(offset, segments.sizes)
+        return found
 
     def _begins(self, messages: _Messages, bad: list[Numbers]) -> None:
         """Where entries begin: at first, after an answer, and when one has expired."""

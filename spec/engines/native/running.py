@@ -52,11 +52,11 @@ class Step:
     """The meaning of the rows of one kind: an ``action``, and the source of each parameter.
 
     A source is ``first`` or ``second``, the numbers of a row; or ``QUEUE of first``, the place at
-    which that number stands in a queue of the machine; or a number that is always the same. ``sets`` gives a variable a number before
-    the action, ``drops`` takes it out of a set. ``begins`` is the kind of name that the first thing
-    of the row gets, ``ends`` of those that its things give back: then both numbers are things
-    (``things``), and the machine sees their names. A step without an action is always taken, and
-    changes nothing.
+    which that number stands in a queue of the machine; or a number that is always the same.
+    ``sets`` gives a variable a number before the action, ``drops`` takes it out of a set.
+    ``begins`` is the kind of name that the first thing of the row gets, ``ends`` of those that its
+    things give back: then both numbers are things (``things``), and the machine sees their names. A
+    step without an action is always taken, and changes nothing.
     """
 
     action: str = ""
@@ -80,9 +80,9 @@ class Runner:
     """The machines of some keys, one for each, and the code that takes rows of some ``steps``.
 
     ``names`` has, by kind, how many names there are. ``words`` is the size of a state, in words of
-    64 bits, the free names of each kind included. ``shows`` has, by slot, at which bit of a word its
-    value is shown after each row. Raises NotNative where it cannot be compiled, and NotationError
-    for what the notation does not have.
+    64 bits, the free names of each kind included. ``shows`` has, by slot, at which bit of a word
+    its value is shown after each row. Raises NotNative where it cannot be compiled, and
+    NotationError for what the notation does not have.
     """
 
     def __init__(self, bound: BoundMachine, steps: Sequence[Step],
@@ -148,8 +148,8 @@ class Runner:
 
 
 class _Emission:
-    """Emits ``run(states, keys, starts, ends, steps, first, second, names, count, stopped, shown)``.
-    """
+    """Emits ``run(states, keys, starts, ends, steps, first, second, names, count, stopped,
+    shown)``."""
 
     def __init__(self, module: ir.Module, layout: Layout, kinds: Sequence[str],
                  shows: Mapping[str, int]) -> None:
@@ -292,7 +292,8 @@ class _Emission:
                                             not_(eq(reads[source], Lit(member))))
         return found
 
-    def _source(self, source: str | int, reads: Mapping[str, Expr], before: Mapping[str, Expr]) -> Expr:
+    def _source(self, source: str | int, reads: Mapping[str, Expr], before: Mapping[str, Expr]
+                ) -> Expr:
         if isinstance(source, int):
             return Lit(source)
         queue, _, name = source.rpartition(" of ")

@@ -32,7 +32,7 @@ class Row(NamedTuple):
 @dataclass(frozen=True)
 class Kind:
     """A log of one observer. ``of_key`` makes the rows of a key, broken or not, with about so many
-    calls; ``hot`` those of the hot key. ``by_event``: it is not judged in whole columns."""
+    calls; ``hot`` those of the hot key."""
 
     name: str
     suite: str
@@ -40,7 +40,6 @@ class Kind:
     rule: str
     of_key: Callable[[Random, int, bool], Iterator[Row]]
     hot: Callable[[Random, int, bool], Iterator[Row]]
-    by_event: bool = False
 
 
 class Planted(NamedTuple):

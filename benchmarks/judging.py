@@ -84,8 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         session = None
         for number, kind in enumerate(kind for kind in KINDS if kind.name in chosen.only):
             planted = write_log(kind, Path(folder), keys, chosen.calls, hot)
-            rates, judged = _rates(kind, planted, chosen.rounds,
-                                   ["events"] if kind.by_event else chosen.ways)
+            rates, judged = _rates(kind, planted, chosen.rounds, chosen.ways)
             on_spark = ("", "")
             if not chosen.no_spark and (number == 0 or not chosen.quick):
                 if session is None:
@@ -186,7 +185,7 @@ def _interpreted(kind: Kind) -> str:
     beginning of the hot key; nothing where the judge of events has the machine in one state."""
     from random import Random
 
-    if kind.by_event or kind.name.startswith("queue, 16"):
+    if kind.name.startswith(("queue, 16", "delivery", "acker")):
         return ""       # all states of 16+16 callers are too many
     rows = list(kind.hot(Random(26), 400, False))
     machine, steps = _STEPS[kind.name.partition(",")[0]](rows)

@@ -15,10 +15,13 @@ if TYPE_CHECKING:
 
     Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
-__all__ = ["NONE", "Unfit", "constant", "times_of", "whole_numbers"]
+__all__ = ["NONE", "WIDE", "Unfit", "constant", "times_of", "whole_numbers"]
 
 NONE: Final = -1 << 62
 """In a column: there is no value."""
+
+WIDE: Final = 1 << 63
+"""Above all whole numbers of 64 bits."""
 
 _NUMBERS_MAX: Final = 1 << 60
 _TIMES_MAX: Final = 1 << 61
@@ -37,7 +40,7 @@ def constant(value: int, size: int) -> Numbers:
 
 def whole_numbers(column: Any, times: int = 1, most: int = _NUMBERS_MAX) -> Numbers:
     """A column of whole numbers times a factor, with NONE for null. Raises ``Unfit`` for any other
-    column, and for numbers that could overflow."""
+    column, and for numbers from ``most`` on, which could overflow, or be taken for no value."""
     import numpy as np
     import pyarrow as pa
     from pyarrow import compute
@@ -58,6 +61,8 @@ def whole_numbers(column: Any, times: int = 1, most: int = _NUMBERS_MAX) -> Numb
     if len(found) and max(-int(found.min()), int(found.max())) * times >= most:
         raise Unfit
     found = found * times if times != 1 else found
+    if most > -NONE and bool((found == NONE).any()):
+        raise Unfit
     return found if absent is None else np.where(absent, NONE, found)
 
 

@@ -17,7 +17,7 @@ from ..logs.events import Event
 from ..logs.kinds import Logs
 from ..logs.mapping import NANOSECONDS
 from ..logs.understanding import Reading
-from .cells import NONE, Unfit, constant, times_of, whole_numbers
+from .cells import NONE, WIDE, Unfit, constant, times_of, whole_numbers
 from .items import Items
 
 if TYPE_CHECKING:
@@ -274,7 +274,8 @@ def read_batch(reading: Reading, batch: pa.RecordBatch, first: int, names: Names
 
     def numbers(name: str, times: int = 1) -> Numbers:
         if name in plan:
-            return whole_numbers(batch.column(plan[name]), times)
+            most = {"most": WIDE} if name == "value" and names.logs.has_wide_values else {}
+            return whole_numbers(batch.column(plan[name]), times, **most)
         given = constants.get(name)
         if given is not None and type(given) is not int:
             raise Unfit

@@ -76,7 +76,7 @@ class Logs:
     ``never`` has the others that the suite judges, with the reason. ``judge`` makes the judge of a
     key. ``common`` makes what all keys of a run share; it is given to ``judge``. ``whole`` makes
     what judges all keys together, of terms, notes, names and what is common; None where that cannot
-    be.
+    be. It ``has_wide_values`` where it adds up no values, which may have 64 bits then.
     """
 
     machines: tuple[type[Machine], ...]
@@ -88,6 +88,7 @@ class Logs:
     with_rest: Mapping[str, str] = field(default_factory=dict)
     common: Callable[[Terms, Notes], Any] = lambda terms, notes: None
     whole: Callable[[Terms, Notes, Any, Any], Any] | None = None
+    has_wide_values: bool = False
 
     def check(self, settings: Mapping[str, int], where: str, whole: bool = True) -> None:
         """Raise ``InputError`` for settings that the system has not, or, of the ``whole``, that

@@ -106,7 +106,7 @@ class WholeQueues(WholeThings):
         return self.does(rows).number == -1
 
     def does(self, rows: Rows) -> Does:
-        """What rows do."""
+        """The actions that rows are, by the operations and results that they have."""
         import numpy as np
 
         table = np.array([-1 if phase == "begin" else self._places.get((do, result), -2)

@@ -217,4 +217,5 @@ LOGS: Final = Logs(
     rules=_RULES,
     judge=AckerJudge,
     whole=_whole,
+    has_wide_values=True,
 )

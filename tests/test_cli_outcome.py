@@ -12,10 +12,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import click
+import jsonschema
 import pytest
 
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.spec.notation.errors import InputError, InternalError, ModelFault, TargetError
+from checkvalve.spec.verdicts.deadline import OutOfMemory
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def raising(error: BaseException) -> click.Group:
@@ -93,6 +97,17 @@ def test_an_error_with_json_is_one_document(capsys: pytest.CaptureFixture[str]) 
         "fault": "input", "what": "there is no task `b`", "where": "d.yaml:3",
         "next_step": "Declare it.", "exit_code": code,
     }}
+
+
+def test_a_budget_that_is_spent_with_json_is_a_document_too(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Nobody made an error: it is undecided, and the document says of what there was too little."""
+    code = run(raising(OutOfMemory("drawing programs")), ["fail", "--json"])
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, json.loads(
+        (ROOT / "docs" / "schemas" / "error.json").read_text(encoding="utf-8")))
+    assert (code, document["error"]["fault"]) == (2, "budget")
 
 
 def test_an_error_of_ours_asks_for_a_report_without_a_traceback(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkvalve.conformance.computer.patience import (
-    VARIABLE, Countdown, factor, slowness, still_due, stretched,
+    VARIABLE, Countdown, Overtime, factor, slowness, still_due, stretched,
 )
 from checkvalve.spec.notation.errors import InputError
 
@@ -86,3 +86,23 @@ def test_a_time_that_another_program_keeps_is_stretched_but_not_without_end(
     assert 2.0 <= stretched(2.0, 8) <= 16.0
     monkeypatch.setenv(VARIABLE, "1000")
     assert stretched(2.0, 8) == 16.0
+
+
+@given(limit=st.integers(1, 100), share=st.sampled_from([0.0, 0.5, 0.875]), disk=st.booleans())
+def test_what_a_process_waits_for_a_core_or_a_disk_does_not_make_it_late(
+    limit: int, share: float, disk: bool
+) -> None:
+    """It has a quarter of its limit for itself, however long that takes; waits for a disk end, too.
+    """
+    clock = Clock()
+    overtime = Overtime(0, limit, clock=clock, kept=lambda _: (clock.now * share, disk))
+    while (left := overtime.slice()) > 0:
+        clock.now += left
+    due = limit * 50.0 if disk else limit / 4 / (1 - share)
+    assert due - 1e-6 <= clock.now <= due + 0.25
+
+
+def test_there_is_no_overtime_where_nothing_says_what_a_process_waits_for() -> None:
+    """As on a system without /proc, or of a process that has ended."""
+    assert Overtime(0, 5.0, kept=lambda _: None).slice() == 0
+    assert Overtime(2**22 + 1, 5.0).slice() == 0

@@ -144,7 +144,7 @@ def test_an_import_that_hangs_is_bad_input(
 ) -> None:
     """It has a limit of its own: an interpreter starts in it, too."""
     monkeypatch.setattr(hosted, "START_SECONDS", 2.0)
-    with pytest.raises(InputError, match="did not answer within 2 s") as caught:
+    with pytest.raises(InputError, match="is not imported within 2 s") as caught:
         opened("import time; time.sleep(600)\n", timeout=1.0)
     assert caught.value.where == f"{tmp_path}/mine.py:1"
 

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ...spec.notation.errors import InputError, TargetError
-from ..computer.patience import still_due
+from ..computer.patience import Overtime, still_due
 from ..ports.base import LINE_BYTES_MAX, excerpt
 
 __all__ = ["LATE", "SESSION_BYTES_MAX", "Child", "last_lines"]
@@ -92,6 +92,7 @@ class Child:
             self.asked = ""
             raise self.failed("printed before it was asked", shown=bytes(self._unread))
         unsent = self._write(request)
+        overtime: Overtime | None = None
         while True:
             line = self._take_line()
             if line is not None:
@@ -103,6 +104,9 @@ class Child:
             left = deadline - time.monotonic()
             if left <= 0:
                 left = still_due(limit, time.monotonic() - began)
+                if left <= 0:
+                    overtime = overtime or Overtime(self._process.pid, limit)
+                    left = overtime.slice()
                 deadline = time.monotonic() + left
             if left <= 0:
                 self._interrogate()

@@ -35,7 +35,8 @@ BOOT: Final = (
 """The text of the child: what is imported is looked for where its parent looks."""
 
 WHERE_SIGNAL: Final = signal.SIGUSR1
-"""At this signal a hosted process writes to stderr where it is, even in a loop of C code."""
+"""At this signal a hosted process writes to stderr where its threads are, even in a loop of C
+code."""
 
 MEMORY_BYTES_MAX: Final = 4 << 30
 """The most memory that a hosted process may allocate, where the system can limit it (Linux)."""
@@ -192,7 +193,7 @@ def confine() -> None:
     """Limit what this process can do to the machine, and say where it is when it fails or ends."""
     own = os.dup(2)    # so that it speaks even after the target has closed stderr
     faulthandler.enable(own, all_threads=False)
-    faulthandler.register(WHERE_SIGNAL, own, all_threads=False)
+    faulthandler.register(WHERE_SIGNAL, own, all_threads=True)
     _tell_where_it_ends(own)
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from ...spec.notation.errors import CheckvalveError, InputError, TargetError
 from ..ports.base import Message, excerpt
-from .child import Child, last_lines
+from .child import LATE, Child, last_lines
 from ..foreign.guard import own_place
 from .host import BOOT, FAREWELL, WHERE_SIGNAL
 from ..foreign.loading import IMPORT_ADVICE
@@ -32,11 +32,18 @@ START_SECONDS: Final = 10.0
 
 _INQUIRY_SECONDS: Final = 0.25
 FATAL: Final = "Fatal Python error: "
-STACK: Final = "Stack (most recent call first):\n"
-"""With these the module faulthandler begins; the child's own BOOT is at the outer end."""
+STACK: Final = "(most recent call first):\n"
+"""With these the module faulthandler begins, the second after the name of a thread; the child's own
+BOOT is at the outer end."""
+_THREAD: Final = re.compile(r"\n?^(?:Stack|(?:Current t|T)hread 0x[0-9a-f]+.*) $", re.MULTILINE)
+_WAITS: Final = "/reference/drivers/schedules/scheduling.py"
+"""The end of the file in which threads wait for their turn."""
 _OUTERMOST: Final = 'File "<string>", line 1 in <module>'
 _FRAME: Final = re.compile(r'  File "(.*)", line (\d+) in ')
 _DEADLY: Final = "Fix it: an adapter answers, and never ends its process."
+_IMPORT_LATE: Final = (
+    "Look at that line: what a module does at its import has to end. If it only takes long, give "
+    "it more time: --timeout.")
 _LATE: Final = "Find what it waits for: an adapter answers every request at once."
 _BLOCKS: Final = (
     "It keeps the thread of its event loop there: await what it waits for. A class for threads is "
@@ -99,6 +106,10 @@ class HostedTarget:
         if isinstance(error, InputError):
             return error
         module = self._module
+        if LATE in error.what:
+            return InputError(
+                f"the module {excerpt(module)} is not imported within "
+                f"{error.what.rpartition(LATE)[2].strip()}", error.where, _IMPORT_LATE)
         what = error.what.removeprefix(f"{self._name} ")
         return InputError(
             f"the module {excerpt(module)} cannot be imported: it {what}", error.where,
@@ -131,10 +142,13 @@ class HostedChild(Child):
         self._session_bytes += len(chunk)
 
     def _told(self, what: str) -> TargetError:
-        own_words, _, stack = self._log().partition(STACK)
+        own_words, *stacks = self._log().split(STACK)
         own_words, _, _ = own_words.partition(FATAL)
-        frames = _FRAME.findall(stack)
-        place = own_place((file, int(line)) for file, line in reversed(frames))
+        own_words = _THREAD.sub("", own_words)
+        threads = [frames for each in stacks if (frames := _FRAME.findall(each))]
+        # The thread that has the turn; it is the one that does not come back.
+        busy = [frames for frames in threads if not frames[0][0].endswith(_WAITS)] or threads
+        place = own_place((file, int(line)) for frames in busy for file, line in reversed(frames))
         return TargetError(f"{self.name}{self._request} {what}{self._printed(own_words)}",
                            place, self._advice)
 

@@ -105,7 +105,7 @@ def _end(group: click.Command, arguments: list[str], program: str) -> int:
     except CheckvalveError as error:
         code = _report(error, arguments)
     except (Spent, MemoryError) as error:  # of a phase that decides nothing by itself
-        code = _undecided(error)
+        code = _undecided(error, arguments)
     except Exception as error:  # the last resort: no traceback for the user
         if _is_of_output(error):
             raise
@@ -115,11 +115,12 @@ def _end(group: click.Command, arguments: list[str], program: str) -> int:
     return code if isinstance(code, int) else EXPECTED
 
 
-def _undecided(error: Spent | MemoryError) -> int:
+def _undecided(error: Spent | MemoryError, arguments: Sequence[str]) -> int:
     """Say that a budget was spent where there was no verdict to say it of."""
     why = str(error) if isinstance(error, Spent) else "there is no memory left"
-    _say(f"checkvalve: undecided: {why}.\n  Give it more (--max-memory, --max-seconds), or ask "
-         "about less at a time.")
+    step = "Give it more (--max-memory, --max-seconds), or ask about less at a time."
+    _say(f"checkvalve: undecided: {why}.\n  {step}")
+    _tell_programs(arguments, UNKNOWN, "budget", why, "", step)
     return UNKNOWN
 
 
@@ -189,11 +190,18 @@ def _report(error: CheckvalveError, arguments: Sequence[str]) -> int:
         import traceback  # only here: half a millisecond of every start otherwise
 
         traceback.print_exception(error)
-    if "--json" in arguments:
-        document = {"fault": error.fault, "what": error.what, "where": error.where,
-                    "next_step": step, "exit_code": code}
-        click.echo(json.dumps({"error": document}, indent=2))
+    _tell_programs(arguments, code, error.fault, error.what, error.where, step)
     return code
+
+
+def _tell_programs(
+    arguments: Sequence[str], code: int, fault: str, what: str, where: str, step: str,
+) -> None:
+    """Print the document of a command that was asked for one and has no other."""
+    if "--json" in arguments:
+        click.echo(json.dumps({"error": {
+            "fault": fault, "what": what, "where": where, "next_step": step,
+            "exit_code": code}}, indent=2))
 
 
 def _message(error: CheckvalveError, step: str) -> str:

@@ -13,10 +13,14 @@ import math
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 
 from checkvalve.spec.notation.errors import InputError
 
-__all__ = ["VARIABLE", "Countdown", "factor", "slowness", "still_due", "stretched"]
+__all__ = [
+    "VARIABLE", "Countdown", "Overtime", "factor", "slowness", "still_due", "stretched",
+]
 
 VARIABLE = "CHECKVALVE_PATIENCE"
 _PROBE_SECONDS = 0.01
@@ -27,6 +31,12 @@ _NOISE = 1.25
 
 _STRETCH_SECONDS = 0.5
 """The stretches of time for which slowness is measured: to measure it takes a core."""
+
+_PART = 0.25
+"""The part of its limit that a process that looks late has to itself before it is late."""
+
+_LOOK_SECONDS, _LOOKS = 0.25, 4
+"""Seconds between two looks at such a process, and the fewest looks."""
 
 _SLOWEST = 50.0
 """The most that a limit is stretched by slowness: a wait for something that never comes ends."""
@@ -78,6 +88,58 @@ def stretched(seconds: float, most: float) -> float:
     For the limits of another program, which will not ask again how slow the machine is.
     """
     return seconds * min(most, factor() * slowness())
+
+
+class Overtime:
+    """The time that a process gets beyond its limit, because the machine kept it from running.
+
+    How busy a machine is shows late in what ``still_due`` looks at: the average of a minute, and
+    how this process gets on, which is not the other. So a process that looks late is watched for a
+    while. Time in which it waits for a core or a disk does not count; once it had a part of its
+    limit for itself and has still not answered, it is late. Where the system does not say what a
+    process waits for (it is not Linux), there is none.
+
+    ``clock`` is in seconds, and ``kept`` says how many of them the process has been kept waiting,
+    and whether it waits for a disk at the moment (None: the system does not say); tests give their
+    own.
+    """
+
+    def __init__(
+        self, process: int, limit: float, *, clock: Callable[[], float] = time.monotonic,
+        kept: Callable[[int], tuple[float, bool] | None] | None = None,
+    ) -> None:
+        self._process = process
+        self._own = limit * _PART
+        self._most = limit * _SLOWEST
+        self._slice = min(_LOOK_SECONDS, self._own / _LOOKS)
+        self._clock, self._kept = clock, kept or _kept_waiting
+        self._last = clock(), self._kept(process)
+
+    def slice(self) -> float:
+        """Seconds to wait before the next look; 0: it is late."""
+        (before, waited), now, seen = self._last, self._clock(), self._kept(self._process)
+        if waited is None or seen is None:
+            return 0.0
+        passed = now - before
+        self._last = now, seen
+        self._most -= passed
+        # A thread that has ended takes its part of the sum along.
+        self._own -= 0.0 if seen[1] else max(0.0, passed - max(0.0, seen[0] - waited[0]))
+        return self._slice if self._own > 0 < self._most else 0.0
+
+
+def _kept_waiting(process: int) -> tuple[float, bool] | None:
+    """The seconds for which the threads of a process waited for a core, and whether one of them
+    waits for a disk; None where the system does not say."""
+    waited: int | None = None
+    disk = False
+    with suppress(OSError, IndexError, ValueError):
+        for thread in Path(f"/proc/{process}/task").iterdir():
+            with suppress(FileNotFoundError, ProcessLookupError):    # it has ended meanwhile
+                waited = (waited or 0) + int((thread / "schedstat").read_text().split()[1])
+                state = (thread / "stat").read_text().rpartition(")")[2].split()[0]
+                disk = disk or state == "D"
+    return None if waited is None else (waited / 1e9, disk)
 
 
 class Countdown:

@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from checkvalve.spec.notation.errors import CheckvalveError, InputError, InternalError
-from checkvalve.spec.verdicts.deadline import Deadline
+from checkvalve.spec.verdicts.deadline import Deadline, Spent
 from checkvalve.spec.verdicts.memory import limit_for_good, meter
 
 from ..campaigns.case import RunSettings, run_case
@@ -174,11 +174,11 @@ def row_of(
 ) -> CaseRow:
     """The row of one case; what is neither the target's nor the user's fault names the case.
 
-    Raises CheckvalveError only.
+    Raises CheckvalveError, and ``Spent`` or MemoryError where a budget was: that is no error.
     """
     try:
         return run_case(suite, target, case, settings, deadline)
-    except CheckvalveError:
+    except (CheckvalveError, Spent, MemoryError):
         raise
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]

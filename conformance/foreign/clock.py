@@ -12,10 +12,10 @@ from collections.abc import Callable
 from importlib.util import resolve_name
 from typing import Any, Final
 
-__all__ = ["CLOCKS", "follow_loops"]
+__all__ = ["follow_loops", "put_clocks"]
 
-CLOCKS: Final = ("monotonic", "time", "perf_counter")
-"""The functions of ``time`` that are clocks, in seconds."""
+_CLOCKS: Final = ("monotonic", "time", "perf_counter")
+"""The functions of ``time`` that are clocks, in seconds; each has a like in nanoseconds."""
 
 _VIRTUAL: Final = resolve_name("...reference.drivers.schedules.virtual_loop", __package__)
 """The module of loops in virtual time: while it is not imported, none runs. A class for threads
@@ -30,14 +30,34 @@ def follow_loops() -> None:
     """
     if not _DONE:
         _DONE.append(True)
-        vars(time).update({name: _following(getattr(time, name)) for name in CLOCKS})
+        put_clocks(_loops_now)
 
 
-def _following(real: Callable[[], float]) -> Callable[[], float]:
-    def read() -> float:
-        virtual: Any = sys.modules.get(_VIRTUAL)
-        # While it is being imported it has no function yet, and the clock may be asked.
-        ask: Callable[[], float | None] | None = getattr(virtual, "virtual_now", None)
-        now = None if ask is None else ask()
-        return real() if now is None else now
+def _loops_now() -> float | None:
+    """The time of the loop that runs; None while none does."""
+    virtual: Any = sys.modules.get(_VIRTUAL)
+    # While it is being imported it has no function yet, and the clock may be asked.
+    ask: Callable[[], float | None] | None = getattr(virtual, "virtual_now", None)
+    return None if ask is None else ask()
+
+
+def put_clocks(now: Callable[[], float | None]) -> None:
+    """Let the clocks of ``time`` say what ``now`` says, in seconds; where that is None, the real
+    time."""
+    for name in _CLOCKS:
+        vars(time).update({
+            name: _reading(getattr(time, name), now, float),
+            f"{name}_ns": _reading(getattr(time, f"{name}_ns"), now, _nanoseconds)})
+
+
+def _nanoseconds(seconds: float) -> int:
+    return round(seconds * 1e9)
+
+
+def _reading(
+    real: Callable[[], Any], now: Callable[[], float | None], told: Callable[[float], Any],
+) -> Callable[[], Any]:
+    def read() -> Any:
+        virtual = now()
+        return real() if virtual is None else told(virtual)
     return read

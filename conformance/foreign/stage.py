@@ -28,7 +28,7 @@ from typing import Any, Final
 
 from ...reference.drivers.schedules.scheduling import Lock, Pool, Scheduler, Task, Waitable
 from ...spec.notation.errors import TargetError
-from .clock import CLOCKS
+from .clock import put_clocks
 from .threads import replace_starts
 
 __all__ = ["STAGE", "Stage", "StagedLock", "StagedRLock", "install"]
@@ -275,8 +275,8 @@ def install() -> None:
         if hasattr(threading, name):
             setattr(threading, name, _starting(getattr(threading, name)))
     _stage_executors()
-    vars(time).update(sleep=sleep, **{
-        name: _clock(getattr(time, name)) for name in CLOCKS})
+    vars(time).update(sleep=sleep)
+    put_clocks(lambda: STAGE.read() if STAGE.plays else None)
 
 
 def _stage_executors() -> None:
@@ -289,10 +289,6 @@ def _stage_executors() -> None:
 
     vars(thread)["_global_shutdown_lock"] = StagedLock("the lock of all executors")
     vars(thread)["queue"] = SimpleNamespace(SimpleQueue=simple_queue, Empty=queue.Empty)
-
-
-def _clock(real: Callable[[], float]) -> Callable[[], float]:
-    return lambda: STAGE.read() if STAGE.plays else real()
 
 
 _STARTS: Final = ("_start_new_thread", "_start_joinable_thread")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import count
 
 import pytest
-from checkvalve.spec.engines.native import Layout, TooWide, engine, explore, graph
+from checkvalve.spec.engines.native import Layout, TooWide, engine, explore, graph, jit
 from checkvalve.spec.engines.native.control import CHUNK, Shared
 from checkvalve.spec.engines.native.jit import compile_model
 from checkvalve.spec.notation.expr import (
@@ -111,6 +111,37 @@ def test_the_search_stops_when_every_rule_is_broken() -> None:
     assert result.violations == {0: [0] * 5}
     assert not result.complete
     assert result.states < 20
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_code_that_is_made_again_to_run_fast_finds_the_same(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the midst of a search, which has found the same states and runs before and after it."""
+    most = 2_000
+    value = Read("n", Int(Lit(0), Lit(most)))
+    rules = (rule("always", ne(value, Lit(most - 1))), rule("never stuck", FALSE))
+    models = [counter(most, *rules), counter(most, fault=True), chain(LINKS, CAPACITY)]
+    made: list[bool] = []
+    really = jit.compiled
+
+    def compiled(text: str, fast: bool) -> object:
+        made.append(fast)
+        return really(text, fast)
+
+    monkeypatch.setattr(jit, "compiled", compiled)
+
+    def found() -> list[object]:
+        return [(one.states, one.transitions, one.depth, one.complete, one.violations, one.fault)
+                for one in (explore(model, model.rules, Budget(threads=threads))
+                            for model in models)]
+
+    quickly = found()
+    assert not any(made)
+    monkeypatch.setattr(engine, "QUOTAS_QUICK", 0)
+    monkeypatch.setattr(engine, "QUOTA", 64)
+    assert found() == quickly
+    assert any(made)
 
 
 def test_a_fault_ends_the_search_with_the_run_to_it() -> None:

@@ -34,6 +34,7 @@ FIRST_LINES = 1 << 12
 LEVEL_WIDE = 16_384  # states; narrower levels are not worth a second thread's start
 QUOTA = 1 << 18  # states between two looks at the clock, at most
 WORK_QUOTA = 1 << 24  # actions times words tried between two looks
+QUOTAS_QUICK = 4  # after so many the code is compiled again, to run fast
 LEVEL_ROOM = 1 << 16
 _FIXED = 4 << 20  # bytes set aside for bookkeeping
 STASH_ROOM = 1 << 16  # entries out of place while a table grows
@@ -257,6 +258,8 @@ class Search:
                 elif status == Status.EXHAUSTED:
                     self._take_levels()
                     return True, ""
+                if self.shared[Shared.CURSOR] > QUOTAS_QUICK * self.quota:
+                    self.native.hasten(self.deadline)
                 if self.deadline.passed():
                     return False, "time"
                 if meter().is_over():

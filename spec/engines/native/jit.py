@@ -33,7 +33,8 @@ __all__ = ["Native", "compile_model", "compiled"]
 
 COMPILING = "compiling the search"
 ROWS_FROM = 256  # actions; with more, compiling each of them would take longer than it saves
-SECONDS_PER_CHARACTER = 6e-7  # of the text that LLVM compiles, on a slow machine
+SECONDS_PER_CHARACTER = 6e-7  # of the text that LLVM compiles quickly, on a slow machine
+SLOWLY = 3  # times as long it takes to make code that runs fast
 
 _SIGNATURES: dict[str, int] = {
     "work": 2, "levels": 2, "migrate": 7, "restore": 4, "seed": 3, "predecessor": 6,
@@ -44,8 +45,10 @@ _SIGNATURES: dict[str, int] = {
 class Native:
     """The compiled search of one model; its functions take addresses and numbers.
 
-    ``seconds`` is what emitting and compiling took, but for ``inspect``, which is compiled
-    when it is first needed. The functions release the GIL.
+    It is compiled quickly, to code that takes half as long again, since most searches are over
+    sooner than LLVM could do better; ``hasten`` makes better code of the same functions, between
+    two calls of them. ``seconds`` is what emitting and compiling took, but for ``inspect``, which
+    is compiled when it is first needed. The functions release the GIL.
     """
 
     def __init__(
@@ -56,6 +59,9 @@ class Native:
         self.block = block
         self.commuting = commuting
         self.seconds = 0.0
+        self._is_fast = False
+        self._text: tuple[str, list[str]] | None = None
+        """The text of the search, and its functions' names."""
         self._kept: list[Any] = []  # the code lives as long as its engine and its rows
         self._functions: dict[str, Callable[..., int]] = {}
 
@@ -68,18 +74,42 @@ class Native:
         began = deadline.spent()
         text = str(module)
         deadline.check(COMPILING)
-        if len(text) * SECONDS_PER_CHARACTER > deadline.left():
+        fast = self._is_fast
+        if self._seconds_for(text, fast) > deadline.left():
             raise NotNative(
                 f"the actions of {self.layout.model.name} would take longer to compile than "
                 "the time that is left")
-        engine = compiled(text)
-        self._kept += [engine, *rows]
-        for name in (f.name for f in module.functions if not f.is_declaration):
-            if name in _SIGNATURES:
-                kind = ctypes.CFUNCTYPE(
-                    ctypes.c_int64, *[ctypes.c_uint64] * _SIGNATURES[name])
-                self._functions[name] = kind(engine.get_function_address(name))
+        names = [f.name for f in module.functions
+                 if not f.is_declaration and f.name in _SIGNATURES]
+        self._take(text, names, fast)
+        self._kept += rows
+        self._text = self._text or (text, names)
         self.seconds += deadline.spent() - began
+
+    def hasten(self, deadline: Deadline) -> None:
+        """Compile the search again, to code that runs fast, unless that is done or would take
+        longer than the time that is left.
+        """
+        if self._is_fast or self._text is None:
+            return
+        text, names = self._text
+        if self._seconds_for(text, fast=True) < deadline.left():
+            began = deadline.spent()
+            self._take(text, names, fast=True)
+            self._is_fast = True
+            self.seconds += deadline.spent() - began
+
+    def _take(self, text: str, names: list[str], fast: bool) -> None:
+        """Compile a text, and take the functions of these names from it."""
+        engine = compiled(text, fast)
+        self._kept.append(engine)
+        for name in names:
+            kind = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_uint64] * _SIGNATURES[name])
+            self._functions[name] = kind(engine.get_function_address(name))
+
+    @staticmethod
+    def _seconds_for(text: str, fast: bool) -> float:
+        return len(text) * SECONDS_PER_CHARACTER * (SLOWLY if fast else 1)
 
     def inspector(self, deadline: Deadline) -> Callable[..., int]:
         """``inspect(states, count, found)``, compiled when it is first needed."""
@@ -98,7 +128,7 @@ class Native:
             raise AttributeError(name) from None
 
 
-def _machine() -> Any:
+def _machine(fast: bool) -> Any:
     """A target machine for this processor; a compiler takes it over, so one for each."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
@@ -109,12 +139,15 @@ def _machine() -> Any:
         features = ""  # not known on every processor; the baseline runs everywhere
     return target.create_target_machine(
         cpu=llvm.get_host_cpu_name(), features=features,
-        opt=2, codemodel="jitdefault", jit=True)
+        opt=2 if fast else 0, codemodel="jitdefault", jit=True)
 
 
-def compiled(text: str) -> Any:
-    """The engine that holds the functions of a module, given as text."""
-    machine = _machine()
+def compiled(text: str, fast: bool = True) -> Any:
+    """The engine that holds the functions of a module, given as text.
+
+    Code that is not ``fast`` is made in a third of the time, and takes half as long again.
+    """
+    machine = _machine(fast)
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     builder = llvm.create_pass_builder(
@@ -125,7 +158,8 @@ def compiled(text: str) -> Any:
     passes.add_always_inliner_pass()
     passes.add_global_dead_code_eliminate_pass()
     passes.add_sroa_pass()
-    passes.add_instruction_combine_pass()
+    if fast:
+        passes.add_instruction_combine_pass()
     passes.add_simplify_cfg_pass()
     passes.run(module, builder)
     engine = llvm.create_mcjit_compiler(module, machine)

@@ -303,8 +303,14 @@ class Part:
         """The answers that there could be in its place."""
         end = tuple(entry.step({**request, **talk.about({})}, talk.known)
                     for entry in self._ends if not entry.depends)
+        last: Says | None = None
+        carried: Sequence[Fields] = ()
         for told in self._told if talk.wanted is None else self._of(talk.wanted):
-            for about in told[0].could(talk, request):
+            first = told[0]
+            if last is None or first.among is None or (first.among, first.gives) != (
+                    last.among, last.gives):
+                last, carried = first, list(first.could(talk, request))
+            for about in carried:
                 for entry in told:
                     if about.get(entry.where, True):
                         yield entry.answer_of(request, about, talk.known, end, self.actions)

@@ -204,7 +204,7 @@ class ObservedBookie(Machine):
         require(self.place[request] == Place.WAITING, ONCE)
         require(not any(
             self.place[other] == Place.WAITING and self.channel[other] == channel
-            and other < request for other in range(self.R)), IN_ORDER)
+            for other in range(request)), IN_ORDER)
         require(self.has_permit(self.kind[request]), LIMIT)
         require(not any(
             self.lined[other] and self.waits_for(other, self.kind[request])
@@ -263,10 +263,10 @@ class ObservedBookie(Machine):
     def rests(self) -> None:
         """The server is quiescent: it does nothing more until the next event."""
         for channel in range(self.N):
-            require(not self.may_go_on(channel), STARTS)
-            require(not (self.reading[channel] and self.is_waiting(channel)), PAUSES)
-            require(self.reading[channel] or self.is_waiting(channel) or not self.open[channel],
-                    READS)
+            waits = self.is_waiting(channel)
+            require(not (waits and self.may_go_on(channel)), STARTS)
+            require(not (self.reading[channel] and waits), PAUSES)
+            require(self.reading[channel] or waits or not self.open[channel], READS)
             require(not (self.open[channel] and self.failed[channel] and self.c == 1), CLOSES)
         for request in range(self.R):
             if self.place[request] == Place.ANSWERING:
@@ -319,7 +319,7 @@ class ObservedBookie(Machine):
             self.place[each] == Place.WAITING and self.channel[each] == channel
             and self.kind[each] == kind and not any(
                 self.place[other] == Place.WAITING and self.channel[other] == channel
-                and other < each for other in range(self.R))
+                for other in range(each))
             for each in range(self.R))
 
     def may_go_on(self, channel: int) -> bool:

@@ -197,7 +197,7 @@ class CandidateSets:
                 return found
         return frozenset(self._refused_alone(here, asked.steps))
 
-    def refused_each(self, here: Candidates, steps: Sequence[Step]) -> set[Rule | None]:
+    def refused_each(self, here: Candidates, steps: tuple[Step, ...]) -> set[Rule | None]:
         """The same of steps each of which depends on other variables, and is no ``either``: what
         is remembered of one is not remembered of them together."""
         memory = self._memory

@@ -85,6 +85,7 @@ class Effects:
                            in interpreter.machine.actions_declared.items()}
         self._trees: dict[Step, _Node] = {}
         self._asked: dict[Asked, Any] = {}
+        self._roots: dict[int, tuple[tuple[Step, ...], list[_Node | None]]] = {}    # by identity
         self._refusals: dict[int, Refusal] = {}     # by the identity of their rules: one each
         self.size = 0
 
@@ -152,21 +153,32 @@ class Effects:
             return None if reason is None else Refusal(reason.rule)
         return found if isinstance(found, Refusal) else None
 
-    def refusals_of(self, packed: Packed, steps: Sequence[Step]) -> set[Rule | None] | None:
+    def refusals_of(self, packed: Packed, steps: tuple[Step, ...]) -> set[Rule | None] | None:
         """The rules for which some of several steps are refused, each looked at alone; None where
         only the interpreter can decide it."""
-        trees, rules = self._trees, set[Rule | None]()
-        for step in steps:
-            node: Any = trees.get(step)
+        roots, rules = self._roots_of(steps), set[Rule | None]()
+        for place, root in enumerate(roots):
+            node: Any = root
             while node.__class__ is _Fork:
                 node = node.ways.get(packed[node.at])
             if node is None:
-                node = self._learn(packed, step)
+                node = self._learn(packed, steps[place])
+                if root is None:
+                    roots[place] = self._trees.get(steps[place])
                 if node is None:
                     return None
             if node.__class__ is Refusal:
                 rules.add(node.rule)
         return rules
+
+    def _roots_of(self, steps: tuple[Step, ...]) -> list[_Node | None]:
+        """The trees of several steps, which are held in one object each time that they are asked
+        of: so they are not hashed one by one."""
+        held = self._roots.get(id(steps))
+        if held is None:        # what is held is not let go of, so that no other has its identity
+            held = self._roots[id(steps)] = steps, [self._trees.get(step) for step in steps]
+            self.size += 1 + len(steps) // 8
+        return held[1]
 
     def refusals(self, packed: Packed, asked: Asked) -> frozenset[Rule | None] | None:
         """The rules for which some of several steps are refused; None where only the interpreter

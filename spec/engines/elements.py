@@ -11,7 +11,7 @@ an array what only a list can do.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, SupportsIndex
 
 from ..notation.interpreter import Interpreter, State, Step
@@ -61,6 +61,7 @@ class ElementEffects(Effects):
         self._count, self._few = places, few
         self._wholly: set[str] = set()          # actions that do with arrays what lists can do
         self._wholes: dict[int, slice] = {}     # by what stands for a whole array, its places
+        self._arrays: dict[int, dict[Packed, tuple[Any, ...]]] = {}     # by base and numbers
         super().__init__(interpreter)
 
     def _places(self) -> int:
@@ -76,9 +77,22 @@ class ElementEffects(Effects):
             base, length = self._bases[place], self._lengths[place]
             found[name] = (Fetched(base, name, thawing[place], self._values[base])
                            if length is None else _FetchedArray(name, _Elements(
-                               name, base, self._values[base:base + length], self._few)))
+                               name, base, self._values[base:base + length], self._few,
+                               self._whole_of)))
             if length is not None:
                 self._wholes[_whole(base)] = slice(base, base + length)
+                self._arrays[base] = {}
+        return found
+
+    def _whole_of(self, packed: Packed, base: int) -> tuple[Any, ...]:
+        """The values of an array whose places begin at ``base``."""
+        numbers = packed[self._wholes[_whole(base)]]
+        known = self._arrays[base]
+        found = known.get(numbers)
+        if found is None:
+            found = known[numbers] = tuple([
+                self._values[place][number] for place, number in enumerate(numbers, base)])
+            self.size += 1
         return found
 
     def pack(self, state: State) -> Packed:
@@ -111,6 +125,7 @@ class ElementEffects(Effects):
         for known in [each for each in self._trees if each[0] == name]:
             del self._trees[known]      # paths along which it read in another way
         self._asked.clear()
+        self._roots.clear()
         return self._learn(packed, step)
 
     def _written(
@@ -125,7 +140,7 @@ class ElementEffects(Effects):
             return ()
         is_read = _whole(base) in reads
         places = range(base, base + length)
-        before = tuple([self._values[place][packed[place]] for place in places])
+        before = self._whole_of(packed, base)
         after = tuple(live.listed() if is_same else live)
         if is_read and after == before:
             return ()
@@ -151,12 +166,16 @@ class _Elements(Sequence[Any]):
 
     There is one for each array of a machine, which ``begins`` anew with each run."""
 
-    __slots__ = ("_before", "_few", "_instance", "_known", "_left", "_name", "_reads", "base",
-                 "values", "written")
+    __slots__ = ("_before", "_few", "_instance", "_known", "_left", "_name", "_reads", "_whole_of",
+                 "base", "values", "written")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, name: str, base: int, known: list[list[Any]], few: float) -> None:
+    def __init__(
+        self, name: str, base: int, known: list[list[Any]], few: float,
+        whole_of: Callable[[Packed, int], tuple[Any, ...]],
+    ) -> None:
         self._name, self.base, self._known, self._few = name, base, known, few
+        self._whole_of = whole_of
 
     def begins(self, instance: Any) -> None:
         """Hold the values of the state in which an instance begins; nothing is read of them."""
@@ -190,9 +209,7 @@ class _Elements(Sequence[Any]):
     def listed(self) -> Array[Any]:
         """The list of all elements, which is one from then on."""
         if self.values is None:
-            before, base = self._before, self.base
-            self.values = Array([known[before[place]]
-                                 for place, known in enumerate(self._known, base)])
+            self.values = Array(self._whole_of(self._before, self.base))
         return self.values
 
     def __setitem__(self, at: SupportsIndex, value: Any) -> None:

@@ -178,7 +178,6 @@ def failure_of(twin: str) -> dict[str, Any]:
     ("controller-dead-leader", "partitions", [2**40], "is not a request that this suite"),
     ("controller-dead-leader", "partitions", [], "is not a request that this suite"),
     ("controller-dead-leader", "selector", ["first"], "'selector' of change"),
-    ("rate-overdraws", "capacity", 5, "no settings for the capacity 5"),
 ])
 def test_an_argument_that_no_port_has_is_the_files_fault(
     twin: str, name: str, value: object, told: str

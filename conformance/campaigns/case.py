@@ -21,7 +21,7 @@ from ..suites.results import ERROR, FLAKY, PASSED, REFUSED, UNKNOWN, VIOLATED, C
 from ..suites.fixture import Fixture, fixture_of
 from ..suites.generate import GENERATOR
 from ..suites.run import Run, capabilities, items_for, run_program
-from ..suites.lengthy import FILLED_BY_CHANCE, SHORT_ITEMS
+from ..suites.lengthy import SHORT_ITEMS
 from ..suites.shrink import RUNS_MAX, shrink
 from ..suites.suite import AnySuite, Long, Program
 from ..systems.catalogue import suite_named
@@ -46,6 +46,9 @@ _REPEATS = 3
 
 _REQUESTS = 600
 """Requests that programs of a case with a large capacity may make before their own, at least."""
+
+_REQUESTS_MOST = 1_000
+"""The same on an average of cases, at most: of a still larger capacity not every case fills it."""
 
 _PARTS_OF_TIME = 4
 """One of so many parts of the time that is left may go to making a failure shorter: the other cases
@@ -255,25 +258,26 @@ class _Search:
 
         if not self.settings.rehearsal:
             self.suite.explore(
-                can, focus, self.case.seed, self._examples, self._filled(can, attempt))
+                can, focus, self.case.seed, self.settings.programs, self._filled(can, attempt))
         elif drafts := self._drafts(focus):
             attempt(most_telling(self.suite, drafts, self._rehearsal, self.capacity, focus))
-
-    @property
-    def _examples(self) -> int:
-        """The number of programs that are tried: fewer if they are long."""
-        if self.suite.long is None or self.capacity <= FILLED_BY_CHANCE:
-            return self.settings.programs
-        return max(1, min(self.settings.programs, _REQUESTS // self.capacity))
 
     def _filled(
         self, can: Collection[str], attempt: Callable[[Program], None]
     ) -> Callable[[Program], None]:
-        """Try programs after what fills a large thing, in whole or in part."""
+        """Try programs after what fills a large thing, in whole or in part, as long as there are
+        requests for that; and then from the beginning."""
         long, random = self.suite.long, Random(f"{self.case.seed} filled")
+        every = max(1, self.capacity // _REQUESTS_MOST)
+        spare = max(_REQUESTS, self.capacity) if turn_of(self.case.index) % every == 0 else 0
 
         def filled(program: Program) -> None:
-            attempt((long.before(random, can, self.capacity) if long else ()) + program)
+            nonlocal spare
+            before = long.before(random, can, self.capacity) if long else ()
+            if len(before) > spare:
+                before = ()
+            spare -= len(before)
+            attempt(before + program)
         return filled
 
     def _drafts(self, focus: Rule) -> list[Program]:

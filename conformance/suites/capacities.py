@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from ...spec.notation.errors import InputError
 from .suite import AnySuite
 
-__all__ = ["capacities_table", "that_goes_with"]
+__all__ = ["capacities_table", "half_of", "that_goes_with"]
 
 T = TypeVar("T")
 
 
-def that_goes_with(capacity: int, table: Mapping[int, T]) -> T:
-    """The entry for a capacity in a suite's table. Raises InputError for a capacity that is not in
-    it."""
-    if capacity not in table:
-        raise InputError(f"this suite has no settings for the capacity {capacity}", "",
-                         f"Use one of {', '.join(map(str, table))}, or none for all of them.")
-    return table[capacity]
+def that_goes_with(capacity: int, table: Mapping[int, T], other: Callable[[int], T]) -> T:
+    """The entry for a capacity in a suite's table; what goes with any ``other``, such as the one
+    that runs in production."""
+    return table[capacity] if capacity in table else other(capacity)
+
+
+def half_of(capacity: int) -> int:
+    """The largest number up to half of a capacity that divides it."""
+    return next(part for part in range(max(1, capacity // 2), 0, -1) if capacity % part == 0)
 
 
 def capacities_table(suite: AnySuite) -> str:

@@ -18,7 +18,7 @@ from typing import Final
 from ..ports.base import ALWAYS
 from .exchange import Act, Program
 
-__all__ = ["FILLED_BY_CHANCE", "LONG_REQUESTS", "SHORT_ITEMS", "Long", "grown",
+__all__ = ["FILLED_BY_CHANCE", "LONG_REQUESTS", "SHORT_ITEMS", "Long", "enough", "grown",
            "long_acts"]
 
 LONG_REQUESTS: Final = 1_200
@@ -94,6 +94,11 @@ def grown(short: int, items_max: int, most: int | None = None, each: int = 1) ->
     if items_max <= SHORT_ITEMS:
         return short
     return max(short, each * items_max if most is None else min(most, each * items_max))
+
+
+def enough(most: int, size: int) -> int:
+    """A bound of long programs that suffices to fill a thing of this size three times."""
+    return max(most, 3 * size)
 
 
 def long_acts(

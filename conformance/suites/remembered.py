@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from .says import Fields, Picks
 
@@ -269,8 +269,20 @@ def in_state(variable: str, *names: str) -> Picks:
 
 
 def up_to(constant: str) -> Picks:
-    """The numbers from 1 to a constant."""
-    return lambda talk, request: range(1, talk.constants[constant] + 1)
+    """The numbers from 1 to a constant; of a large one the ends, and some in between."""
+    return lambda talk, request: _spread(talk.constants[constant])
+
+
+_FEW: Final = 48
+"""Numbers that are picked from one by one."""
+
+
+def _spread(most: int) -> Sequence[int]:
+    """The numbers from 1 to ``most``, or twelve of them, from the least to the largest."""
+    if most <= _FEW:
+        return range(1, most + 1)
+    return (1, 2, 3, most // 8, most // 4, most // 3, most // 2, most - most // 4,
+            most - 3, most - 2, most - 1, most)
 
 
 def within(counts: Sequence[int], variable: str, constant: str) -> Picks:

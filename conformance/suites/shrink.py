@@ -20,6 +20,9 @@ RUNS_MAX: Final = 300
 REQUESTS_MAX: Final = 20_000
 """Acts of all the candidates that are run: what bounds the search in a long program."""
 
+_TIMES: Final = 6
+"""The same, in lengths of a program, for one that is longer still."""
+
 _A = TypeVar("_A", bound=Hashable)
 """An element of a program: an act, as a rule."""
 
@@ -35,7 +38,7 @@ def shrink(
     deadline: Deadline | None = None,
 ) -> tuple[_A, ...]:
     """The shortest program found before the ``deadline``; ``program`` itself is known to fail."""
-    runs, acts = runs_max, REQUESTS_MAX
+    runs, acts = runs_max, max(REQUESTS_MAX, _TIMES * len(program))
     in_vain: set[tuple[_A, ...]] = set()
 
     def attempt(candidate: tuple[_A, ...]) -> tuple[_A, ...] | None:
@@ -51,10 +54,13 @@ def shrink(
             in_vain.add(candidate)
         return found
 
+    def may_try(candidate: int) -> bool:
+        return runs > 0 and acts >= candidate
+
     while True:
         before = program
         program = _without_blocks(program, attempt)
-        program = _without_pairs(program, attempt)
+        program = _without_pairs(program, attempt, may_try)
         program = _simplified(program, attempt, simpler)
         if program == before or runs <= 0:
             return program
@@ -74,10 +80,13 @@ def _without_blocks(program: tuple[_A, ...], attempt: _Shorten[_A]) -> tuple[_A,
     return program
 
 
-def _without_pairs(program: tuple[_A, ...], attempt: _Shorten[_A]) -> tuple[_A, ...]:
-    """Leave out pairs of acts that only go together, such as a wait and its cancellation."""
+def _without_pairs(
+    program: tuple[_A, ...], attempt: _Shorten[_A], may_try: Callable[[int], bool]
+) -> tuple[_A, ...]:
+    """Leave out pairs of acts that only go together, such as a wait and its cancellation, while a
+    program of that length may be tried."""
     first = 0
-    while first < len(program):
+    while first < len(program) and may_try(len(program) - 2):
         for second in range(first + 1, len(program)):
             rest = program[first + 1: second] + program[second + 1:]
             found = attempt(program[:first] + rest)

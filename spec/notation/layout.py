@@ -20,7 +20,7 @@ from .types import (
     Array, ArrayDecl, BoolDecl, ChoiceDecl, ConstDecl, Decl, Fifo, FifoDecl, IntDecl,
     RecordDecl, SetDecl, Sym, TableDecl,
 )
-from .wide import WIDE, WideArray, WideCheck, blocks_of, elements_of
+from .wide import WIDE, FifoCheck, WideArray, WideCheck, blocks_of, elements_of
 
 __all__ = ["Constants", "Layout", "Slots", "element_at", "expression_of"]
 
@@ -168,6 +168,10 @@ class Layout:
 
     def initial(self) -> tuple[Any, ...]:
         """The initial state, frozen."""
+        return self._initial
+
+    @cached_property
+    def _initial(self) -> tuple[Any, ...]:
         return tuple(_first(decl, self.constants) for decl in self.variables.values())
 
     def load(self, instance: Machine, state: tuple[Any, ...]) -> None:
@@ -198,7 +202,8 @@ class Layout:
     def wrong(self, place: int, value: Any, before: Any) -> str:
         """The fault of a frozen value that was right before, in words; empty if there is none."""
         check = self.checking[place]
-        return check.since(value, before) if isinstance(check, WideCheck) else check(value)
+        return (check.since(value, before) if isinstance(check, WideCheck | FifoCheck)
+                else check(value))
 
     def flatten(self, state: tuple[Any, ...]) -> dict[str, Any]:
         """The values by slot name."""
@@ -335,8 +340,8 @@ def _check_fifo(decl: FifoDecl, constants: Constants) -> Callable[[Any], str]:
     if not isinstance(decl.element, IntDecl):
         return lambda v: next(filter(None, map(inner, v)), "")
     lo, hi = number(decl.element.lo, constants), number(decl.element.hi, constants)
-    return lambda v: "" if not v or (lo <= min(v) and max(v) <= hi) else next(
-        filter(None, map(inner, v)), "")
+    return FifoCheck(lambda v: "" if not v or (lo <= min(v) and max(v) <= hi) else next(
+        filter(None, map(inner, v)), ""))
 
 
 def _check_all(parts: list[Decl], constants: Constants) -> Callable[[Any], str]:

@@ -13,7 +13,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, SupportsIndex
 
-__all__ = ["WIDE", "WideArray", "WideCheck", "blocks_of", "elements_of"]
+__all__ = ["WIDE", "FifoCheck", "WideArray", "WideCheck", "blocks_of", "elements_of"]
 
 WIDE = 512
 """Arrays of at least so many scalars are held in blocks."""
@@ -108,3 +108,21 @@ class WideCheck:
             if new is not old and (problem := check(new)):
                 return problem
         return ""
+
+
+class FifoCheck:
+    """The check of a frozen FIFO queue, which mostly is a right one after a push or a pop."""
+
+    def __init__(self, check: Callable[[Any], str]) -> None:
+        self._check = check
+
+    def __call__(self, value: Block) -> str:
+        """The first thing that is wrong, or nothing."""
+        return self._check(value)
+
+    def since(self, value: Block, before: Block) -> str:
+        """The same, if nothing was wrong before: only what was pushed is looked at."""
+        kept = len(before)
+        if len(value) < kept:
+            return "" if value == before[kept - len(value):] else self._check(value)
+        return self._check(value[kept:] if value[:kept] == before else value)

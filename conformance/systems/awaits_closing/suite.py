@@ -11,7 +11,7 @@ from ...ports.base import STEPPED_WAKES
 from ...suites.besides import asked, equal, inside, just, lacks, same, starts, told, worded
 from ...suites.calls import WAITING, CallsConversation, driving, events
 from ...suites.items import named_items
-from ...suites.lengthy import Long, grown
+from ...suites.lengthy import Long, enough, grown
 from ...suites.plain import policy
 from ...suites.remembered import flag, kept, tally
 from ...suites.says import Fields, ends, on, over, says, table, unsaid
@@ -103,7 +103,7 @@ class ClosingConversation(CallsConversation):
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    return {"C": capacity, "K": grown(CALLS_MAX, items_max, CALLS_OF_LONG)}
+    return {"C": capacity, "K": grown(CALLS_MAX, items_max, enough(CALLS_OF_LONG, capacity))}
 
 
 SUITE: Final = Suite(

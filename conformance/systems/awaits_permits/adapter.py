@@ -31,7 +31,7 @@ class ReferencePermits(LoopAdapter):
     name = "reference"
     policy: ClassVar[str] = "line"
     kind: ClassVar[type[Any]] = Permits
-    capacity_max: ClassVar[int] = 64
+    capacity_max: ClassVar[int] = 10_000
 
     # -- for subclasses -----------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from ...suites.calls import (
     CALLS_MAX, CALLS_OF_LONG, LINES_MAX, WAITERS_OF_LONG, WAITING, CallsConversation, driving,
     events, stopping,
 )
-from ...suites.lengthy import Long, grown
+from ...suites.lengthy import Long, enough, grown
 from ...suites.plain import Seen
 from ...suites.says import Fields, ends, on, over, says, table, unsaid
 from ...suites.suite import Act, Fuller, Watch
@@ -81,7 +81,7 @@ class PermitsConversation(CallsConversation):
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
     waiters = WAITERS_OF_LONG if capacity == 1 else STEPS_MAX
-    return {"C": capacity, "K": grown(CALLS_MAX, items_max, CALLS_OF_LONG),
+    return {"C": capacity, "K": grown(CALLS_MAX, items_max, enough(CALLS_OF_LONG, capacity)),
             "W": grown(STEPS_MAX, items_max, waiters)}
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import ClassVar, Final
 
 from ....spec.bookkeeper.observed_bookie import Kind, ObservedBookie
+from ....spec.notation.errors import InputError
 from ....spec.notation.interpreter import Step
 from ...suites.besides import asked, inside, just, made, number_of, same, told, worded
-from ...suites.capacities import that_goes_with
-from ...suites.lengthy import Long, grown
+from ...suites.capacities import half_of, that_goes_with
+from ...suites.lengthy import Long, enough, grown
 from ...suites.plain import PlainConversation
 from ...suites.remembered import kept, numbered, those
 from ...suites.says import ANY, Fields, Listed, On, Says, each, ends, on, one, says, table
@@ -21,6 +22,9 @@ __all__ = ["SUITE", "BookieConversation"]
 REQUESTS_MAX: Final = 14
 REQUESTS_OF_LONG: Final = 300
 """Requests that a run may name."""
+
+CAPACITY_MAX: Final = 400
+"""The largest limit of adds that programs fill: its machine looks at each request, at each step."""
 
 CHANNELS: Final = 2
 PICKS: Final = 48
@@ -147,16 +151,25 @@ def _how_many(pick: int) -> int:
     return len(_kinds(pick // CHANNELS, large=True))
 
 
+def _chosen(capacity: int) -> Mapping[str, int]:
+    if capacity > CAPACITY_MAX:
+        raise InputError(
+            f"this suite has no programs that fill a limit of {capacity} adds", "",
+            f"Use a capacity of at most {CAPACITY_MAX}: its machine looks at each request.")
+    return that_goes_with(capacity, _SETTINGS, lambda other: {
+        **_SETTINGS[_LARGE], "reads": half_of(other), "places": other})
+
+
 def _settings(capacity: int) -> Mapping[str, int]:
-    return {"capacity": capacity, "channels": CHANNELS, **that_goes_with(capacity, _SETTINGS)}
+    return {"capacity": capacity, "channels": CHANNELS, **_chosen(capacity)}
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    chosen = that_goes_with(capacity, _SETTINGS)
+    chosen = _chosen(capacity)
     return {
         "N": CHANNELS, "K": capacity, "J": chosen["reads"], "Q": chosen["places"],
         "W": chosen["threads"], "t": chosen["patience"], "c": chosen["closing"],
-        "R": grown(REQUESTS_MAX, items_max, REQUESTS_OF_LONG, 3),
+        "R": grown(REQUESTS_MAX, items_max, enough(REQUESTS_OF_LONG, capacity), 3),
     }
 
 

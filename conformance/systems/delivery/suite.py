@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 from ....spec.flow.observed_broker import Law, ObservedBroker
 from ...ports.base import Message
-from ...suites.lengthy import Long, grown
+from ...suites.lengthy import Long, enough, grown
 from ...suites.plain import PlainConversation
 from ...suites.remembered import kept, kept_by, next_number, numbered
 from ...suites.says import ANY, Fields, On, Says, on, one, over, says, table
@@ -126,7 +126,8 @@ def _settings(capacity: int) -> Mapping[str, int]:
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
     return {"K": capacity, "W": CONSUMERS, "T": TIMEOUT,
-            "R": grown(MESSAGES, items_max, MESSAGES_OF_LONG), "D": max(MESSAGES, items_max) + 1}
+            "R": grown(MESSAGES, items_max, enough(MESSAGES_OF_LONG, capacity)),
+            "D": max(MESSAGES, items_max) + 1}
 
 
 SUITE: Final = Suite(

@@ -8,7 +8,7 @@ from typing import Final
 from ....spec.flow.observed_link import ObservedLink
 from ....spec.notation.labels import counted
 from ...ports.base import Message
-from ...suites.capacities import that_goes_with
+from ...suites.capacities import half_of, that_goes_with
 from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation
 from ...suites.remembered import kept, next_few, oldest, tally
@@ -83,12 +83,12 @@ class LinkConversation(PlainConversation):
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
-    return {"capacity": capacity, "batch": that_goes_with(capacity, BATCHES),
+    return {"capacity": capacity, "batch": that_goes_with(capacity, BATCHES, half_of),
             "first": FIRST.get(capacity, 0)}
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    return {"C": capacity, "b": that_goes_with(capacity, BATCHES),
+    return {"C": capacity, "b": that_goes_with(capacity, BATCHES, half_of),
             "K": grown(ELEMENTS_MAX, items_max)}
 
 

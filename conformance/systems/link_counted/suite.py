@@ -10,7 +10,7 @@ from ...suites.besides import (
     asked, at_least, at_most, below, both, constant, equal, given, minus, same, setting, size_of,
     worded,
 )
-from ...suites.capacities import that_goes_with
+from ...suites.capacities import half_of, that_goes_with
 from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation
 from ...suites.remembered import kept, newest, next_few, numbers_below, tally
@@ -117,12 +117,12 @@ class CountedConversation(PlainConversation):
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
-    return {"capacity": capacity, "batch": that_goes_with(capacity, BATCHES),
+    return {"capacity": capacity, "batch": that_goes_with(capacity, BATCHES, half_of),
             "first": FIRST.get(capacity, 0)}
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    return {"C": capacity, "b": that_goes_with(capacity, BATCHES),
+    return {"C": capacity, "b": that_goes_with(capacity, BATCHES, half_of),
             "K": grown(ELEMENTS_MAX, items_max, each=3)}
 
 

@@ -12,7 +12,7 @@ from ....spec.flow.observed_rate import (
 from ...suites.besides import (
     any_of, equal, given, holds, inside, next_names, number_in, of_policy, room,
 )
-from ...suites.capacities import that_goes_with
+from ...suites.capacities import half_of, that_goes_with
 from ...suites.plain import PlainConversation
 from ...suites.remembered import flag, kept, up_to
 from ...suites.says import ANY, On, Says, each, ends, on, over, says, table
@@ -110,11 +110,11 @@ class RateConversation(PlainConversation):
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
-    return {"capacity": capacity, "rate": that_goes_with(capacity, RATES)}
+    return {"capacity": capacity, "rate": that_goes_with(capacity, RATES, half_of)}
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    rate = that_goes_with(capacity, RATES)
+    rate = that_goes_with(capacity, RATES, half_of)
     return {"r": rate, "b": capacity, "K": CALLS_MAX, "P": -(-capacity // rate)}
 
 

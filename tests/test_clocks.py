@@ -141,6 +141,43 @@ def test_what_writes_down_looks_at_the_clock(phase: str) -> None:
         ENDS[phase]()
 
 
+class Looks(Deadline):
+    """A deadline that counts, by phase, how often it is looked at."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.of = Counter[str]()
+
+    def check(self, phase: str) -> None:
+        """Count it."""
+        self.of[phase] += 1
+
+
+@pytest.mark.parametrize("to_step_through", (False, True))
+def test_a_drawing_looks_at_the_clock_for_each_box_and_arrow(to_step_through: bool) -> None:
+    """In each phase: what is alike, the boxes and their sizes, the routes, and the text."""
+    looks = Looks()
+    if to_step_through:
+        draw_to_step_through(report().design, report().findings[0], "m", looks)
+    else:
+        draw(report(), looks)
+    tasks, queues, arrows = 40, 40, 80
+    assert looks.of["looking for what is alike in the drawing"] == tasks + queues
+    assert looks.of["writing down the boxes of the drawing"] == 2 * (tasks + queues) + arrows // 2
+    assert looks.of["looking for arrows that run through a box"] >= arrows
+    assert looks.of["writing down the drawing"] == tasks + queues + arrows
+
+
+def test_a_page_looks_at_the_clock_for_each_box_and_place() -> None:
+    """Where it counts the boxes, to find out whether it draws them, and where it lists places."""
+    few, many = Looks(), Looks()
+    draw_to_step_through(report().design, report().findings[0], "m", few)
+    section(report(), "m", many)
+    alike = "looking for what is alike in the drawing"
+    assert many.of[alike] > few.of[alike]
+    assert many.of["writing down the steps"] > 3 * 40
+
+
 def said_by_gate(folder: Path) -> str:
     """The rows of a gate whose design has no time to be read."""
     (folder / "ring.yaml").write_text(RING)

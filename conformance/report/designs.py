@@ -69,10 +69,10 @@ def _drawings(
     """A drawing for each finding, or none at all and a sentence that says why."""
     if design.net_alone:
         return (), ()
-    if (boxes := boxes_of(design)) > MOST_DRAWN:
-        return (), (f"The drawing is left out: it has {boxes:,} boxes, and one in a page at most "
-                    f"{MOST_DRAWN}.",)
     try:
+        if (boxes := boxes_of(design, deadline)) > MOST_DRAWN:
+            return (), (f"The drawing is left out: it has {boxes:,} boxes, and one in a page at "
+                        f"most {MOST_DRAWN}.",)
         return tuple(draw_to_step_through(design, finding, f"{mark}-{number}", deadline)
                      for number, finding in enumerate(findings)), ()
     except Spent as late:

@@ -46,7 +46,7 @@ def run_of(
         "length": finding.length, "shortest": finding.is_shortest, "loop": loop,
         "blocked": finding.length if finding.waits else None,
         "lanes": list(tasks), "moves": moves.moves, "steps": steps, "known": known,
-        "places": [_place(design, place) for place in table.places],
+        "places": _places(design, table, watch),
         "cycle": [{"task": tasks[wait.task], "text": wait.sentence(), "places": sorted({
             *where.get(wait.where, ()), *where.get(wait.task, ())})} for wait in finding.cycle],
         "waits": [{"text": wait.sentence()} for wait in finding.waits],
@@ -156,6 +156,14 @@ def _ends_right(finding: Finding, table: Table, moves: _Moves, steps: Sequence[i
         return True
     end = {place.name: held for place, held in zip(table.places, state, strict=True)}
     return dict(table.contents(end)) == dict(finding.contents)
+
+
+def _places(design: Design, table: Table, watch: Watch) -> list[dict[str, Any]]:
+    found = []
+    for place in table.places:
+        watch()
+        found.append(_place(design, place))
+    return found
 
 
 def _place(design: Design, place: Place) -> dict[str, Any]:

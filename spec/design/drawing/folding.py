@@ -4,15 +4,19 @@ between them and their pools."""
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
+from ...verdicts.deadline import Deadline
 from ..reading.kinds import is_slots
 from ..reading.language import Design, Link, Pool, Task
 from ..reading.signs import is_sign
 from ..reading.source import NOWHERE
 
 __all__ = ["MOST_APART", "Groups", "boxes_of", "folded", "named_alike"]
+
+T = TypeVar("T")
 
 MOST_APART = 60
 """Tasks of a design whose copies are drawn one by one."""
@@ -26,32 +30,38 @@ def named_alike(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else _bare(names[0])
 
 
-def boxes_of(design: Design) -> int:
-    """The number of boxes in the drawing of a design."""
-    return sum(map(len, folded(design)))
+def boxes_of(design: Design, deadline: Deadline | None = None) -> int:
+    """The number of boxes in the drawing of a design. Raises Spent where the ``deadline``
+    passes."""
+    return sum(map(len, folded(design, deadline or Deadline())))
 
 
-def folded(design: Design) -> tuple[Groups, Groups, Groups]:
+def folded(design: Design, deadline: Deadline) -> tuple[Groups, Groups, Groups]:
     """The groups of tasks, of queues and of pools. In a small design each is alone. Members of a
     group have one name but for their numbers, and all that the file says of them is the same; for
-    queues, they are between the same groups of tasks."""
+    queues, they are between the same groups of tasks. Raises Spent where the ``deadline`` passes.
+    """
+    watch = deadline.watch("looking for what is alike in the drawing")
     fold = len(design.tasks) > MOST_APART
-    tasks = _groups({name: _of_task(task) for name, task in design.tasks.items()}, fold)
+    tasks = _groups(design.tasks, _of_task, fold, watch)
     group_of = {member: name for name, members in tasks.items() for member in members}
     queues: dict[str, list[Link]] = {}
     for link in design.links.values():
         queues.setdefault(link.queue, []).append(link)
-    keys = {name: tuple(_of_link(link, group_of) for link in links)
-            for name, links in queues.items()}
-    pools = {name: _of_pool(pool) for name, pool in design.pools.items()
+    pools = {name: pool for name, pool in design.pools.items()
              if not is_slots(name) and not is_sign(name)}
-    return tasks, _groups(keys, fold), _groups(pools, fold)
+    return tasks, _groups(queues, lambda links: tuple(
+        _of_link(link, group_of) for link in links), fold, watch), _groups(
+            pools, _of_pool, fold, watch)
 
 
-def _groups(keys: Mapping[str, Hashable], fold: bool) -> Groups:
+def _groups(
+    those: Mapping[str, T], key_of: Callable[[T], Hashable], fold: bool, watch: Callable[[], None]
+) -> Groups:
     found: dict[Hashable, list[str]] = {}
-    for name, key in keys.items():
-        found.setdefault(key if fold else name, []).append(name)
+    for name, each in those.items():
+        watch()
+        found.setdefault(key_of(each) if fold else name, []).append(name)
     return {members[0]: tuple(members) for members in found.values()}
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ...notation.labels import counted
+from ...verdicts.deadline import Deadline
 from ..reading.kinds import slots_of
 from ..reading.language import Design, Link, Task
 from ..reading.signs import OPEN, RUNNING, is_sign, sign_of
@@ -84,14 +85,16 @@ class Wait:
 class Picture:
     """The boxes and arrows of a design: with ``contents`` by link where they are known, and the
     waits that close a ``cycle``. The text of a box that changes step by step is written with room
-    for its largest number (``stepped``)."""
+    for its largest number (``stepped``). Raises Spent where the ``deadline`` passes."""
 
     def __init__(self, design: Design, cycle: Sequence[Blocked], contents: Mapping[str, int],
-                 free: Mapping[str, int], waits: Sequence[Blocked], stepped: bool) -> None:
+                 free: Mapping[str, int], waits: Sequence[Blocked], stepped: bool,
+                 deadline: Deadline) -> None:
         self.design, self.cycle = design, cycle
         self._contents, self._free, self._stepped = contents, free, stepped
         self._holders = {wait.where: wait.on for wait in waits if wait.what in OF_A_POOL}
-        tasks, queues, pools = folded(design)
+        tasks, queues, pools = folded(design, deadline)
+        self._watch = deadline.watch("writing down the boxes of the drawing")
         self.boxes = [*self._tasks(tasks), *self._queues(queues), *self._pools(pools)]
         self._number = {(box.kind, member): number for number, box in enumerate(self.boxes)
                         for member in box.members}
@@ -100,6 +103,7 @@ class Picture:
 
     def _tasks(self, groups: Groups) -> Iterator[Box]:
         for name, members in groups.items():
+            self._watch()
             task = self.design.tasks[name]
             yield Box("task", members, _titled(members), tuple(lines_of(described(task))),
                       hand=task.hand)
@@ -109,6 +113,7 @@ class Picture:
         for number, link in enumerate(self.design.links.values()):
             of_queue.setdefault(link.queue, []).append((number, link))
         for members in groups.values():
+            self._watch()
             numbered = sorted((each for queue in members for each in of_queue[queue]),
                               key=lambda each: each[0])
             links = tuple(link for _, link in numbered)
@@ -165,6 +170,7 @@ class Picture:
         """The arrows, each pair of boxes once for each direction."""
         found: dict[Edge, None] = {}
         for link in self.design.links.values():
+            self._watch()
             queue = self._number["queue", link.queue]
             for writer in link.writers:
                 found.setdefault(Edge("link", self._number["task", writer], queue))
@@ -185,7 +191,10 @@ class Picture:
         for edge in self.edges:
             ends[edge.start, True] += 1
             ends[edge.end, False] += 1
-        sizes = [box.size for box in self.boxes]
+        sizes = []
+        for box in self.boxes:
+            self._watch()
+            sizes.append(box.size)
         return [(wide, max(high, _APART * max(ends[number, True], ends[number, False])))
                 for number, (wide, high) in enumerate(sizes)]
 

@@ -38,10 +38,11 @@ def draw(report: DesignReport, deadline: Deadline | None = None) -> str:
         legend = ["Red: a cycle of waits.",
                   *held(report.design, cycle, dict(finding.free))]
     blocked = next((f for f in report.findings if f.cycle or f.waits), None)
+    until = deadline or Deadline()
     picture = Picture(
         report.design, cycle, dict(blocked.contents) if blocked else {},
-        dict(blocked.free) if blocked else {}, blocked.waits if blocked else (), stepped=False)
-    return _Drawing(picture, deadline).text(report.design.name, [
+        dict(blocked.free) if blocked else {}, blocked.waits if blocked else (), False, until)
+    return _Drawing(picture, until).text(report.design.name, [
         (fact(finding.name), finding.outcome.value) for finding in report.findings],
         legend if cycle else [])
 
@@ -57,8 +58,9 @@ def draw_to_step_through(
     arrow heads apart from those of other drawings in the page. Raises Spent where the ``deadline``
     does not allow that.
     """
-    picture = Picture(design, finding.cycle, {}, {}, (), stepped=True)
-    return _Drawing(picture, deadline, numbered=True).bare(mark)
+    until = deadline or Deadline()
+    picture = Picture(design, finding.cycle, {}, {}, (), True, until)
+    return _Drawing(picture, until, numbered=True).bare(mark)
 
 
 def _left_open(report: DesignReport) -> tuple[Blocked, ...]:
@@ -72,11 +74,12 @@ class _Drawing:
     """A picture with its layout, as text. What is ``numbered`` can be found in it by a program."""
 
     def __init__(
-        self, picture: Picture, deadline: Deadline | None, numbered: bool = False
+        self, picture: Picture, deadline: Deadline, numbered: bool = False
     ) -> None:
         self.picture, self.numbered = picture, numbered
         self.layout = lay_out(picture.sizes(),
                               [(edge.start, edge.end) for edge in picture.edges], deadline)
+        self._watch = deadline.watch("writing down the drawing")
         design = picture.design
         self._numbers: Mapping[str, Mapping[str, int]] = {
             kind: {name: number for number, name in enumerate(names)} for kind, names in (
@@ -131,6 +134,7 @@ class _Drawing:
     def _edges(self, routes: Sequence[Sequence[Point]]) -> Iterator[str]:
         """The links, and the uses of pools."""
         for number, (edge, route) in enumerate(zip(self.picture.edges, routes, strict=True)):
+            self._watch()
             head = ' marker-end="url(#end)"' if edge.kind != "uses" else ""
             kind = "uses holds" if number in self.picture.held else (
                 "uses" if edge.kind == "ends" else edge.kind)
@@ -160,6 +164,7 @@ class _Drawing:
     def _box(self, number: int, box: Box, area: Area) -> Iterator[str]:
         """The shape of a box with its title, its slots, its lines of text and the places in its
         hand."""
+        self._watch()
         waits = self.picture.blocked(number)
         marked = " blocked" if waits and not self.numbered else ""
         if self.numbered:

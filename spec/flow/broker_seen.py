@@ -3,7 +3,7 @@
 Theory. All calls of ``broker`` and their answers are seen, and time, lost connections and kills.
 The observer knows neither the log nor the windows' counts: it finds them wrong by what a consumer
 is given, or not given, after a kill or a lost connection. It also accepts brokers that give back at
-a restart nothing before its time; this one gives back all at once.
+a restart nothing before its time, or the newest messages alone; this one gives back all at once.
 
 Source: ``broker``, ``observed_broker``.
 """

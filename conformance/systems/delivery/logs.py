@@ -181,9 +181,11 @@ class DeliveryJudge(StepJudge):
             self._may_be_loose = True
 
     def _again(self, failure: Failure, action: str, args: dict[str, int]) -> Failure | None:
-        """Try once more when what is loose has come back."""
-        self.tries(_COMES_BACK)
-        return failure if self.tries(action, **args) is not None else None
+        """Try once more when as much of what is loose has come back as has to be."""
+        while self.tries(_COMES_BACK) is None:
+            if self.tries(action, **args) is None:
+                return None
+        return failure
 
     # --- names ------------------------------------------------------------------------------
 

@@ -37,8 +37,8 @@ one that does not promise it has the law ANY_ORDER.
 Restart. What was confirmed is there again, what was over stays so, and deliveries count on. All
 connections are lost; whether what was in flight comes back at once, or when its time is over, is
 left open: it is *loose* until then, and may come back by a step that nobody sees. It need not be
-all or nothing. A broker that notes its deliveries a little later has forgotten the last ones when it
-is killed: the newest messages come back at once, and the others when their time is over.
+all or nothing. A broker that notes its deliveries a little later has forgotten the last ones when
+it is killed: the newest messages come back at once, and the others when their time is over.
 
 Source: broker#confirms, broker#prefetch, broker#timeout, broker#dead, broker#length, broker#order,
 broker#groups; 001#tree; 003#tokens.

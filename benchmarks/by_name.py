@@ -36,11 +36,13 @@ class Pair:
     names: tuple[str, ...] = ()
     times: int = 1
     why: Mapping[str, str] = field(default_factory=dict)
+    made_here: str = ""
+    """The library, where the class is made by a function of ours."""
 
     @property
     def library(self) -> str:
         """The library that the class is of."""
-        return self.named.split(":")[1].partition(".")[0]
+        return self.made_here or self.named.split(":")[1].partition(".")[0]
 
     @property
     def words(self) -> str:
@@ -76,6 +78,14 @@ PAIRS: Final = (
     Pair("rate", "asyncio:aiolimiter:AsyncLimiter", "aiolimiter", why={"FLOW-81": (
         "The class has no method that refuses. The adapter makes one of two: it asks "
         "`has_capacity`, and acquires only then.")}),
+    *(Pair("awaits.permits", f"thread:threading:{name}", f"python:benchmarks.by_hand:{hand}",
+           times=times) for name, hand, times in (
+        ("Semaphore", "Semaphore", 1), ("BoundedSemaphore", "BoundedSemaphore", 1),
+        ("_RLock", "RLock", 3))),
+    Pair("awaits.condition", "thread:threading:Condition", "python:benchmarks.by_hand:Condition"),
+    Pair("awaits.gate", "thread:threading:Event", "python:benchmarks.by_hand:Event"),
+    Pair("rate", "thread:benchmarks.by_hand:pyrate", "python:benchmarks.by_hand:Pyrate",
+         ("policy=log",), made_here="pyrate_limiter"),
     Pair("timer", "thread:sched:scheduler", "sched", ("policy=in-order",), why={"KAFKA-W2": (
         "The class has no method that says how many tasks are pending. The adapter counts the "
         "entries of its attribute `queue`.")}),
@@ -129,10 +139,11 @@ def page(found: Sequence[Compared], cases: int | None) -> str:
         "# Classes by name, against adapters by hand", "",
         "<!-- Written by `python -m benchmarks.by_name --publish docs`. -->", "",
         f"{len(found)} classes of {len(libraries)} libraries, each run by its name "
-        "([by-name.md](by-name.md)) and behind the adapter that checkvalve ships, with the same "
-        f"suite, seed and cases ({cases or 'as many as the rules take'}; three times as many of a "
-        "lock, which has one size). A row counts the rules on which both agree, and names those on "
-        "which they do not.", "",
+        "([by-name.md](by-name.md)) and behind the adapter that checkvalve ships, or one in "
+        "benchmarks/by_hand.py, which was written for this comparison, with the same suite, seed "
+        f"and cases ({cases or 'as many as the rules take'}; three times as many of a lock, which "
+        "has one size). A row counts the rules on which both agree, and names those on which they "
+        "do not.", "",
         "| suite | by name | adapter | both keep | both break | both do not show | differ |",
         "|---|---|---|---|---|---|---|"]
     for each in found:

@@ -25,6 +25,8 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from checkvalve.spec.notation.errors import CheckvalveError
+
 if TYPE_CHECKING:
     from .campaigns.summary import RuleResult, Summary
 
@@ -77,10 +79,17 @@ class _Conformance:
         """The rule holds in all cases of the run."""
         import pytest
 
+        from .suites.results import TARGET_FAILED
+
         summary = _summary(type(self))
-        if summary.error:
-            pytest.fail(f"The target failed: {summary.error}", pytrace=False)
+        if isinstance(summary, CheckvalveError):
+            words = self._failed(f"{summary}", request.node.nodeid)
+            pytest.fail(f"It cannot be run: {words}", pytrace=False)
         result = next(each for each in summary.results if each.rule.id == rule)
+        by_error = {each.rule.id for each in summary.results if each.reason == TARGET_FAILED}
+        if summary.error and (rule in by_error or not by_error):
+            words = self._failed(summary.error, request.node.nodeid)
+            pytest.fail(f"The target failed: {words}", pytrace=False)
         words = f"{rule} ({result.rule.strength.value}): {result.rule.statement}"
         if result.verdict == "not shown":
             told = f"not shown, {result.reason}: {result.message}"
@@ -94,6 +103,11 @@ class _Conformance:
             pytest.skip(f"{result.message}, whose test decides")
         if result.verdict != "passed":
             pytest.fail(f"{words}\n{self._told(result, request)}", pytrace=False)
+
+    def _failed(self, error: str, test: str) -> str:
+        """An error, in full for the first of the rules that it hides."""
+        first = _told_by.setdefault(type(self), test)
+        return error if first == test else f"{first} says how."
 
     def _told(self, result: RuleResult, request: Any) -> str:
         """The failure for a reader, with the command that runs it again."""
@@ -121,16 +135,21 @@ def _places(config: Any) -> str:
     return f"PYTHONPATH={quote(os.pathsep.join(found))} " if found else ""
 
 
-_runs: Final[dict[type[_Conformance], Summary]] = {}
+_runs: Final[dict[type[_Conformance], Summary | CheckvalveError]] = {}
+_told_by: Final[dict[type[_Conformance], str]] = {}
+"""The tests that said in full how the target of a class failed."""
 
 
-def _summary(of: type[_Conformance]) -> Summary:
-    """The run of a class: one for all its rules."""
+def _summary(of: type[_Conformance]) -> Summary | CheckvalveError:
+    """The run of a class, one for all its rules; or why there is none."""
     from .engines.conduct import Order, conduct
 
     if of not in _runs:
-        _runs[of] = conduct(
-            of.target(), Order(of.suite, of.cases, of.seed), known=of.known)[0]
+        try:
+            _runs[of] = conduct(
+                of.target(), Order(of.suite, of.cases, of.seed), known=of.known)[0]
+        except CheckvalveError as error:
+            _runs[of] = error
     return _runs[of]
 
 

@@ -427,6 +427,8 @@ def test_other_names_are_said_by_an_option(capsys: pytest.CaptureFixture[str]) -
     ("reference", ("put=add",), "is no class"),
     ("thread:queue:Queue:x", (), "one part too many"),
     ("thread:queue", (), "names no class"),
+    ("thread:queue.Queue", (), "here perhaps thread:queue:Queue"),
+    ("thread:src/mine.py:Careful", (), "Write thread:mine:Careful"),
     ("thread:mine:Belt --names put_nowait=load,get_nowait=unload", (),
      "Write thread:mine:Belt?put_nowait=load&get_nowait=unload"),
     ("asyncio:queue:Queue", (), "is for threads"),

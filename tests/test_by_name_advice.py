@@ -83,6 +83,15 @@ class Sink:
     def put(self, item):
         pass
 
+class Permits:
+    """Its part has the usual names, and is a lock of the library."""
+    def __init__(self, value=1):
+        self.changed = threading.Condition()
+    def down(self):
+        pass
+    def up(self):
+        pass
+
 def ends(maxsize):
     return Green(maxsize), Green(maxsize)
 
@@ -105,6 +114,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("python:mine:ends", "queue",
      ("makes 2 objects, and one is tested: Green, Green", "has the methods put and get")),
     ("python:mine:Both", "awaits.permits", ("It may be --names acquire=async_acquire",)),
+    ("thread:mine:Permits", "awaits.permits", (" it has down, up. Or name",)),
     ("thread:mine:Slow", "rate", ("acquire of thread:mine:Slow waits for its permits",)),
     ("python:mine:Sink", "queue", ("def make(capacity): return Sink(…)",)),
     ("python:mine:sink", "queue", ("Or name a class of yours that calls it",)),
@@ -118,7 +128,8 @@ def test_the_message_on_what_cannot_be_tested_says_what_to_do(
     assert run(root, ["conform", spec, "--suite", suite]) == BAD_INPUT
     error = capsys.readouterr().err
     assert all(each in error for each in words), error
-    assert "seen.pop" not in error      # a set that it keeps is no part to be tested
+    # A set or a lock that it keeps is no part to be tested.
+    assert "seen.pop" not in error and "changed.acquire" not in error
 
 
 def test_what_waits_for_greenlets_is_not_offered_and_the_rest_is_judged(

@@ -77,6 +77,7 @@ def test_every_known_target_resolves_to_its_own_name(spec: str) -> None:
     ("zoo:unicorn", "no twin unicorn"),
     ("zoo:", "no twin"),
     ("json:dumps", "no kind of target json"),
+    ("mine.py:Queue", "Write python:mine:Queue"),
     ("no.such.module:make", "Write python:no.such.module:make"),
     ("python:", "names no factory"),
     ("python:json", "names no factory"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sysconfig
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -97,10 +98,10 @@ def own_place(frames: Iterable[tuple[str, int | None]]) -> str:
 
 def _distance(file: str) -> int:
     """Distance of a file from the user's own code: 0 is nearest."""
+    if file.startswith(f"{_OURS}{os.sep}"):    # it may be installed beside the libraries
+        return _FAR if file in _PLUMBING else 2
     if "site-packages" in file or "dist-packages" in file:
         return 1
-    if file.startswith(_OURS):
-        return _FAR if file in _PLUMBING else 2
     return _FAR if file.startswith(("<", _standard_library())) else 0
 
 

@@ -10,13 +10,19 @@ from typing import Final
 from ...spec.notation.errors import InputError
 from ..ports.base import excerpt
 
-__all__ = ["ASYNCIO", "KINDS", "PYTHON", "THREAD", "Place", "is_named", "place_of", "with_names"]
+__all__ = [
+    "ASYNCIO", "FILE", "KINDS", "PYTHON", "THREAD", "Place", "as_module", "is_named", "place_of",
+    "with_names",
+]
 
 PYTHON: Final = "python"
 THREAD: Final = "thread"
 ASYNCIO: Final = "asyncio"
 KINDS: Final = (PYTHON, THREAD, ASYNCIO)
 """The kinds of names of Python objects: ``python`` finds out which of the others applies."""
+
+FILE: Final = ".py"
+"""The end of the name of a file, which a module's name has not."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,11 @@ class Place:
     def words(self) -> str:
         """The place as it was written, without the names."""
         return f"{self.kind}:{self.module}:{self.attributes}"
+
+
+def as_module(file: str) -> str:
+    """The module that is in a file of this name: of its last part, for others may be folders."""
+    return re.split(r"[/\\]", file.removesuffix(FILE))[-1]
 
 
 def is_named(spec: str) -> bool:
@@ -58,12 +69,24 @@ def place_of(spec: str) -> Place:
         wanted = "factory" if kind == PYTHON else "class"
         raise InputError(
             f"{kind}:{excerpt(rest)} names no {wanted}",
-            next_step=f"Write {kind}:package.module:{wanted}.")
+            next_step=f"Write {kind}:package.module:{wanted}{_near(kind, module)}.")
+    if module.endswith(FILE):
+        raise InputError(
+            f"{kind}:{excerpt(module)} is the name of a file, and a module is needed",
+            next_step=f"Write {kind}:{excerpt(as_module(module))}:{excerpt(attributes)}, in the "
+            "folder that it is in, or in the one above for a package.")
     if attributes.partition(":")[0] != attributes:
         raise InputError(
             f"{excerpt(spec)} has one part too many",
             next_step=f"Write {kind}:package.module:{attributes.rpartition(':')[2]}.")
     return Place(kind, module, attributes, _names(pairs.split("&") if pairs else ()))
+
+
+def _near(kind: str, module: str) -> str:
+    """What somebody may have meant who wrote ``package.module.Class``."""
+    before, _, last = module.rpartition(".")
+    return f", here perhaps {kind}:{excerpt(before)}:{excerpt(last)}" if (
+        before and last and not module.endswith(FILE)) else ""
 
 
 def with_names(spec: str, names: Iterable[str]) -> str:

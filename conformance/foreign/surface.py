@@ -171,7 +171,7 @@ class Surface:
                 found) == len(wanted) else ""
 
         parts = [f"{part}.{{}}" for part in dir(self.made) if not part.startswith("_")
-                 and type(getattr(self.made, part, None)).__module__ != "builtins"]
+                 and not _is_borrowed(getattr(self.made, part, None))]
         ways = [told for spelling in (*_SPELLINGS, *parts) if (told := names(spelling))]
         return f"It may be --names {' or --names '.join(ways)}. " if ways else ""
 
@@ -296,6 +296,12 @@ def made_with(
             f"{place.words} cannot be made by {place.attributes}({told}): {error}",
             next_step="Name a function of yours in its place: "
             f"def make({', '.join(arguments)}): return {place.attributes}(…).") from None
+
+
+def _is_borrowed(part: Any) -> bool:
+    """True of what the standard library made, or the stage in its place: the lock within a class is
+    not what is to be tested."""
+    return type(part).__module__.partition(".")[0] in {*sys.stdlib_module_names, "checkvalve"}
 
 
 def found_at(place: Place) -> Callable[..., Any]:

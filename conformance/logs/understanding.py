@@ -25,6 +25,9 @@ _JUMP: Final = 20
 
 _LONG_AGO: Final = 10 ** 8
 
+_MOST: Final = 20
+"""Columns that a message lists."""
+
 
 @dataclass
 class Reading:
@@ -102,8 +105,10 @@ class Reading:
         else:
             value = "/".join(str(self._column(row, column, line)) for column in columns)
         if value is None and required:
-            raise in_line(f"this line has no {name}", self.file, line, f"{required} Map the "
-                          f"field {name!r} to a column, or give it in \"constants\".")
+            raise in_line(
+                f"this line has no {name}", self.file, line, f"{required} It has {_listed(row)}. "
+                f"Write to a file which of them it is, as in columns: {{{name}: …}}, or constants: "
+                f"{{{name}: …}} where it is in none, and give that by --map FILE: docs/logs.md.")
         return value
 
     def _column(self, row: Row, column: str, line: int) -> Any:
@@ -251,6 +256,13 @@ def _agrees(row: Row, only: Mapping[str, Any]) -> bool:
         if value != wanted and str(value) != str(wanted):
             return False
     return True
+
+
+def _listed(row: Row) -> str:
+    """The columns of a row, some of very many."""
+    names = [str(name) for name in row]
+    more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
+    return f"the columns {', '.join(names[:_MOST])}{more}" if names else "no column"
 
 
 def is_jump(one: int, other: int) -> bool:

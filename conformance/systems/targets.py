@@ -17,7 +17,7 @@ from typing import Final
 
 from ...spec.notation.errors import InputError
 from ...spec.notation.labels import nearest
-from ..foreign.place import is_named, place_of
+from ..foreign.place import FILE, as_module, is_named, place_of
 from ..adapters.session import InProcessTarget
 from ..ports.base import Adapter, Target, excerpt
 from .catalogue import SYSTEMS, makers, port_named, shipped, system_of, zoo
@@ -195,10 +195,12 @@ def adapter_factory(spec: str) -> Callable[[], Adapter]:
         # Made when it is asked for: each may need a library of its own.
         return partial(system.adapter, known)
     if not is_shipped(spec):
+        module, _, rest = spec.partition(":")
+        meant = f"{as_module(module) if module.endswith(FILE) else module}:{rest}"
         raise InputError(
-            f"there is no kind of target {excerpt(spec.partition(':')[0])}",
-            next_step=f"Write python:{excerpt(spec)} for a factory in a module of yours; the forms "
-            f"are {_FORMS}.")
+            f"there is no kind of target {excerpt(module)}",
+            next_step=f"Write python:{excerpt(meant)} for a class or a factory in a module of "
+            f"yours; the forms are {_FORMS}.")
     if (file := Path(spec)).is_file():
         is_python = file.suffix == ".py"
         raise InputError(

@@ -213,7 +213,13 @@ def _type(called: str, error: ValidationError) -> Words:
                 f"Did you mean `{meant}`?" if meant else "Choose one of them.", _key(error))
     wanted = _TYPES["parameter" if allowed == _EXPRESSION else allowed]
     return (f"{called} must be {wanted}, but is {_show(error.instance)}",
-            f"{until_closed(error.instance)}Write {wanted} there.", _key(error))
+            f"{until_closed(error.instance)}Write {wanted} there{_as(error.schema)}.", _key(error))
+
+
+def _as(schema: object) -> str:
+    """The keys that a mapping has to have, as it is written; empty where there are none."""
+    needed = schema.get("required") if isinstance(schema, dict) else None
+    return f", as {{{', '.join(f'{key}: …' for key in needed)}}}" if needed else ""
 
 
 def until_closed(given: object) -> str:

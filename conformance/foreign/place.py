@@ -83,7 +83,7 @@ def place_of(spec: str) -> Place:
 
 
 def _near(kind: str, module: str) -> str:
-    """What somebody may have meant who wrote ``package.module.Class``."""
+    """The advice for ``package.module.Class``, as the end of a sentence; empty for others."""
     before, _, last = module.rpartition(".")
     return f", here perhaps {kind}:{excerpt(before)}:{excerpt(last)}" if (
         before and last and not module.endswith(FILE)) else ""

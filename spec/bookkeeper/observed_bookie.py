@@ -264,7 +264,7 @@ class ObservedBookie(Machine):
         """The server is quiescent: it does nothing more until the next event."""
         for channel in range(self.N):
             waits = self.is_waiting(channel)
-            require(not (waits and self.may_go_on(channel)), STARTS)
+            require(not self.may_go_on(channel), STARTS)
             require(not (self.reading[channel] and waits), PAUSES)
             require(self.reading[channel] or waits or not self.open[channel], READS)
             require(not (self.open[channel] and self.failed[channel] and self.c == 1), CLOSES)

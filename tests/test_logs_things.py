@@ -301,7 +301,7 @@ def test_whole_columns_say_what_the_events_say_one_by_one(
 
 KILLED = ("publish 0; publish 1; publish 2; receive 0 a; receive 1 a; restart; receive 1 a; "
           "receive 2 a; receive - a empty; tick - - ok 3")
-"""What a NATS server did that was killed: it had not written the delivery of 1 yet, and 0 came
+"""A NATS server did this that was killed: it had not written the delivery of 1 yet, and 0 came
 again when its time was over."""
 
 ONE_FAULT: Mapping[str, tuple[str, Settings, str]] = {
@@ -331,7 +331,7 @@ ONE_FAULT: Mapping[str, tuple[str, Settings, str]] = {
     "a restart forgets an older delivery alone": (
         "publish 0; publish 1; receive 0 a; receive 1 a; restart; receive 0 a; receive - a empty",
         {"law": 4, "ticks": 3}, "DELIV-5"),
-    "another task is told": (
+    "another task is answered": (
         "init 0 1 ok 5; ack 0 2 ok 5; tells_ack 0 3", {"buckets": 2}, "STORM-A31"),
     "an entry has expired": (
         "init 0 1 ok 5; tick; tick; ack 0 2 ok 5; tells_ack 0 1", {"buckets": 2}, "STORM-A20"),
@@ -397,12 +397,12 @@ def test_roots_of_an_acker_do_not_depend_on_each_other() -> None:
 
 
 OWN = ("acks", "requeues", "rejects", "buries", "counts", "counts_nothing")
-"""What is asked of one message alone."""
+"""Actions that ask of one message alone."""
 
 
 def test_messages_of_a_broker_change_by_themselves() -> None:
-    """What a call does to a message depends on that message, and on nothing of another one, where
-    no queue drops, and none was killed; and so does whether an answer may be taken."""
+    """A call changes a message by what that message is, and by nothing of another one, where no
+    queue drops, and none was killed; and so an answer is taken, or not."""
     machine: type[Machine] = ObservedBroker
     for action in lower(machine, {"K": 1, "W": 2, "R": 2, "T": 1, "D": 2}).actions:
         message = dict(action.args).get("message")

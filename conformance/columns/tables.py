@@ -15,8 +15,8 @@ __all__ = ["Early", "Known"]
 
 
 class Known:
-    """What is known of things, in the order of ``what`` they are: the state of the machine of each,
-    and some ``columns`` of numbers."""
+    """The things that are known, in the order of ``what`` they are: the state of the machine of
+    each, and some ``columns`` of numbers."""
 
     def __init__(self, words: int, columns: Sequence[str]) -> None:
         import numpy as np

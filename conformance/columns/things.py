@@ -183,7 +183,7 @@ class WholeThings:
         return table[rows.said]
 
     def was(self, ended: Runs, key: int) -> Callable[[str, Any], bool]:
-        """Whether an item of a key is in a table of those that have ended."""
+        """The question whether an item of a key is in a table of those that have ended."""
         import numpy as np
 
         def found(_: str, item: Any) -> bool:

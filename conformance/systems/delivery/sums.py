@@ -1,4 +1,4 @@
-"""What is asked of all messages of a queue together, in columns: room, turns and limits."""
+"""Conditions on all messages of a queue together, in columns: room, turns and limits."""
 
 from __future__ import annotations
 

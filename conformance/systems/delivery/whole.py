@@ -2,8 +2,9 @@
 
 The machine of a message is the broker's observer with room for that message, and for one that is
 always ready: so it may refuse a message where the queue is full. It has two consumers: the one that
-had the message last, and all others. It sees what becomes of that message; whether the queue may
-refuse, and who is to be given what, is asked of all messages together (``Sums``).
+had the message last, and all others. It sees what becomes of that message. Whether the queue may
+refuse, and which message is to be given to which consumer, is asked of all messages together
+(``Sums``).
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ Actions = Mapping[tuple[str, str], str]
 
 
 class Does(NamedTuple):
-    """What rows do: by row, the place of its action among ``Actions``; -1 for a beginning, and -2
-    for what needs a closer look."""
+    """The actions of rows: by row, the place of its action among ``Actions``; -1 for a beginning,
+    and -2 for what needs a closer look."""
 
     number: Numbers
     places: Mapping[tuple[str, str], int]

@@ -68,7 +68,7 @@ class _Messages:
 
 class WholeAckers(WholeThings):
     """Judges all ackers; see ``Whole``. ``messages`` has the action of each operation that is one,
-    ``answers`` what the others tell; those ``with_edges`` have a value."""
+    ``answers`` the answer of each other one; those ``with_edges`` have a value."""
 
     columns = ("value", "renewed", "ticks", "task", "seen")
 
@@ -198,7 +198,7 @@ class WholeAckers(WholeThings):
 
     def _answered(self, rows: Rows, segments: Segments, does: Numbers
                   ) -> tuple[Numbers, list[Numbers]]:
-        """By row, what the message is told; and the rows that need a closer look."""
+        """By row, what the message is answered; and the rows that need a closer look."""
         import numpy as np
 
         is_message, tells = self._is_message[does], self._tells[does]
@@ -279,7 +279,7 @@ class WholeAckers(WholeThings):
         return task
 
     def _remembers(self, what: Numbers, shown: Numbers) -> None:
-        """Remember of some roots without an entry what was told, and that it has expired."""
+        """Remember of some roots without an entry that they were answered, and have expired."""
         for ended, bit in ((self._told, _TOLD), (self._expired, _EXPIRED)):
             fresh = what[shown >> bit & 1 == 1]
             fresh = fresh[~ended.has(fresh)]

@@ -161,7 +161,7 @@ class Semaphore(_Threads):
 
 
 class BoundedSemaphore(Semaphore):
-    """``threading.BoundedSemaphore``."""
+    """``threading.BoundedSemaphore``, which is never given back more often than acquired."""
 
     kind: ClassVar[str] = "BoundedSemaphore"
 
@@ -174,7 +174,7 @@ class RLock(Semaphore):
 
 
 class Condition(_Threads):
-    """``threading.Condition``."""
+    """``threading.Condition`` with the lock that it makes for itself."""
 
     port: ClassVar[Port] = CONDITION
     policy: ClassVar[str] = "sleep"
@@ -209,7 +209,7 @@ class Condition(_Threads):
 
 
 class Event(_Threads):
-    """``threading.Event``."""
+    """``threading.Event``, opened and shut by calls that do not wait."""
 
     port: ClassVar[Port] = GATE
     policy: ClassVar[str] = "sleep"

@@ -44,7 +44,9 @@ DRESSED = [name for name in CONVERSING if system_of(name).suite.payloads]
     "purgatory-ignores-case", "purgatory-wraps-at-16-bits", "purgatory-takes-nought-for-never",
     "purgatory-one-for-each-deadline", "link-sends-16-bits", "link-keeps-32-bits",
     "counted-numbers-in-32-bits", "counted-limits-in-31-bits", "condition-wakes-all-for-none",
-    "condition-wakes-none-of-few", "rate-idles-in-31-bits", "rate-log-idles-in-32-bits"])
+    "condition-wakes-none-of-few", "rate-idles-in-31-bits", "rate-log-idles-in-32-bits",
+    "timer-counts-nanoseconds", "partition-waits-in-32-bits", "drops-alike-but-for-case",
+    "delivery-ignores-case"])
 def test_a_twin_that_looks_at_values_is_named_by_a_default_run(name: str) -> None:
     """The value may be an item, a name, a key, an offset or an amount."""
     assert find(name).verdict == NAMED
@@ -229,3 +231,11 @@ def test_silence_that_begins_after_the_last_request_is_not_shown() -> None:
     found = runs.Outcome("jobs", "silent from 9000", "", runs.UNSEEN, "", False, (), 0, "")
     assert marked(found) == "not shown"
     assert is_good([runs.Outcome("jobs", "", "", runs.FOUND, "FLOW-54", True, (), 1, ""), found])
+
+
+@pytest.mark.parametrize("name", ["link", "link.counted", "rate", "bookkeeper.memtable", "marks"])
+def test_a_long_program_fills_a_thing_of_the_size_of_production(name: str) -> None:
+    """A size that the suite has no settings for, and longer programs for it."""
+    target = resolve_target(system_of(name).reference.name)
+    row = row_of(system_of(name).suite, target, case_at(name, 9, 0), RunSettings(capacity=100))
+    assert row.verdict == PASSED and row.steps > 1_000

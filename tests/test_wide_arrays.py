@@ -12,7 +12,7 @@ from benchmarks.lowering import Walk
 from checkvalve.spec.engines.search import check_rules
 from checkvalve.spec.notation import Machine, action, array, bind, const, integer, require, upto
 from checkvalve.spec.notation.errors import ModelFault
-from checkvalve.spec.notation.wide import WIDE, WideArray, blocks_of, elements_of
+from checkvalve.spec.notation.wide import WIDE, FifoCheck, WideArray, blocks_of, elements_of
 from checkvalve.spec.verdicts.verdict import Budget
 
 SIZE = WIDE + 7
@@ -104,3 +104,17 @@ def test_a_long_trace_of_wide_states_is_replayed_step_by_step() -> None:
     assert verdict.trace is not None and len(verdict.trace.steps) == 2 * WIDE + 1
     last = verdict.trace.steps[-1].state
     assert last[f"places[{2 * WIDE}]"] == 1 and sum(last.values()) == 2
+
+
+@given(st.lists(st.integers(0, 3), max_size=6), st.lists(st.integers(0, 5), max_size=6))
+def test_the_check_of_a_queue_finds_what_is_wrong_whatever_was_there_before(
+    before: list[int], after: list[int]
+) -> None:
+    """After a push, a pop, or any other change of a queue in which nothing was wrong."""
+    def plain(value: Any) -> str:
+        return next((f"becomes {each}" for each in value if each > 3), "")
+
+    check = FifoCheck(plain)
+    changed = (after, before + after, before[1:], before[1:] + after)
+    assert [check.since(tuple(each), tuple(before)) for each in changed] == [
+        check(tuple(each)) for each in changed]

@@ -1,8 +1,8 @@
 """The tables, conversations and figures of docs/ about systems, made of the records;
 the table of docs/design-language.md that says how long the checker of certificates is, the one of
 docs/awaits.md that lists what an adapter does with the event loop, the one of docs/by-name.md that
-lists what the operations of a class are called, and the one of docs/sources/reactive.md with the
-rules of the specification.
+lists what the operations of a class are called, those of docs/drawn.md with what programs draw, and
+the one of docs/sources/reactive.md with the rules of the specification.
 
 A block between ``<!-- made: NAME of SYSTEM -->`` and ``<!-- made. -->`` is that table; around it is
 prose. A system whose port has no block yet gets a section at the end of its page.
@@ -26,6 +26,7 @@ from checkvalve.conformance.suites.capacities import capacities_table
 from checkvalve.conformance.suites.system import SUBJECTS, System
 from checkvalve.conformance.systems.catalogue import SYSTEMS, system_of
 from .conversations import conversation, in_lines, not_offered
+from .drawn import drawn_table, styles_table
 from checkvalve.reference.drivers.schedules import virtual_loop
 from checkvalve.spec.chapters import chapters
 from checkvalve.spec.reactive.specification import table_of_the_43
@@ -158,7 +159,8 @@ def names_table() -> str:
 
 def _made(block: re.Match[str]) -> str:
     of_none = {"checker": checker_table, "loop": loop_table,
-               "names": names_table, "specification": table_of_the_43}
+               "names": names_table, "specification": table_of_the_43,
+               "drawn": drawn_table, "styles": styles_table}
     if block["what"] in of_none:
         return f"{block[1]}\n{of_none[block['what']]()}\n\n"
     return f"{block[1]}\n{_OF_A_SYSTEM[block['what']](system_of(block['system']))}\n\n"

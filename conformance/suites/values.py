@@ -50,7 +50,8 @@ STYLES: Final[Mapping[str, Style]] = {
     "texts that look like numbers": lambda random, number: (
         _LIKE_NUMBERS[number] if number < len(_LIKE_NUMBERS) else str(number)),
     "long texts": lambda random, number: f"{'long ' * (_LONG // 5)}{number}",
-    "texts that begin alike": lambda random, number: f"order-2026-{number:04}",
+    "texts that begin alike, and differ in case": lambda random, number: (
+        f"Order-2026-{_cased(number)}"),
     "texts beyond ASCII": lambda random, number: f"\u00e9\u4e2d\U0001f600 {number}",
     "texts with quotes and line breaks": lambda random, number: f"\"{number}\\\n\t'",
     "equal texts": lambda random, number: random.choice(("same", "other")),

@@ -108,7 +108,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 SUITE: Final = Suite(
     name=PORT.name,
-    version=3,
+    version=4,
     port=PORT.name,
     watches=(Watch(ClosableQueue), Watch(OrderlyClosing, adds=ORDER, base=ClosableQueue)),
     weights={"put": 5, "take": 4, "done": 3, "join": 2, "spoil": 1, "close": 1, "cut": 1,

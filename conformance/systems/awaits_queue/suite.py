@@ -69,7 +69,7 @@ _WOKEN_AND_STOPPED: Final = (
 
 SUITE: Final = SweepingSuite(
     name=PORT.name,
-    version=2,
+    version=3,
     port=PORT.name,
     # The order counts: of two machines that refuse the same step, the first names the rule.
     watches=(

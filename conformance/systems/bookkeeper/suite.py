@@ -181,7 +181,7 @@ def _first(do: str) -> tuple[tuple[Act, ...]]:
 
 SUITE: Final = Suite(
     name="bookkeeper",
-    version=4,
+    version=5,
     port="bookkeeper",
     watches=(Watch(ObservedBookie),),
     weights={"receive": 6, "done": 6, "turn": 3, "tick": 3, "gauge": 1, "hang_up": 1},

@@ -104,7 +104,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 SUITE: Final = Suite(
     name="bookkeeper.memtable",
-    version=3,
+    version=4,
     port="bookkeeper.memtable",
     watches=(Watch(ObservedMemtable),),
     weights={"add": 5, "flushed": 3},

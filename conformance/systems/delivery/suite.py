@@ -132,7 +132,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 SUITE: Final = Suite(
     name="delivery",
-    version=2,
+    version=3,
     port="delivery",
     watches=(Watch(ObservedBroker),),
     weights={"publish": 6, "receive": 7, "ack": 3, "requeue": 2, "reject": 1, "limit": 1,

@@ -530,6 +530,19 @@ class CuttingNames(Broker):
 
 
 @TWINS.twin(
+    "delivery-ignores-case", "DELIV-6", "the letters of a message become small ones",
+    "a header whose names are made small, as those of HTTP are, in the place of a body")
+class IgnoringCase(Broker):
+    """A message comes out as another."""
+
+    def receive(self, consumer: Hashable) -> Letter | None:
+        letter = super().receive(consumer)
+        if letter is None or not isinstance(letter.message, str):
+            return letter
+        return Letter(letter.message.lower(), letter.place)
+
+
+@TWINS.twin(
     "delivery-limit-in-16-bits", "DELIV-3", "a consumer with a limit of 65,536 is given nothing",
     "AMQP 0-9-1: prefetch-count is a number of 16 bits")
 class LimitIn16Bits(Broker):

@@ -134,7 +134,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 SUITE: Final = Suite(
     name="executor",
-    version=1,
+    version=2,
     port="executor",
     watches=(Watch(ObservedExecutor),),
     weights={"submit": 9, "finish": 4, "fail": 2, "die": 2, "cancel": 3, "shutdown": 1, "stop": 1},

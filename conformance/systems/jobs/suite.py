@@ -89,7 +89,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 SUITE: Final = Suite(
     name="jobs",
-    version=2,
+    version=3,
     port="jobs",
     watches=(Watch(ObservedMaster),),
     weights={"submit": 5, "ask": 4, "done": 3},

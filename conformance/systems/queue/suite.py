@@ -176,7 +176,7 @@ STOPPED_BETWEEN: Final = {
 
 SUITE: Final = Suite(
     name="queue",
-    version=7,
+    version=8,
     port="queue",
     # The order counts: of two machines that refuse the same step, the first names the rule.
     watches=(

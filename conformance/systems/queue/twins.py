@@ -334,6 +334,22 @@ class DropsEqualItems(Core):
 
 
 @TWINS.twin(
+    "drops-alike-but-for-case", "QUEUE-4",
+    "an item is dropped if one inside differs from it in case alone",
+    "a table with a collation that ignores case, as MySQL's default, behind a queue of unique jobs")
+class DropsAlikeButForCase(Core):
+    """An item that equals one inside, whatever their case, is dropped."""
+
+    def _admit(self, item: Any) -> None:
+        if _lower(item) not in map(_lower, self._items):
+            super()._admit(item)
+
+
+def _lower(item: Any) -> Any:
+    return item.lower() if isinstance(item, str) else item
+
+
+@TWINS.twin(
     "cuts-long-texts", "QUEUE-5", "a text is cut to eight characters",
     "a column of fixed width behind the queue")
 class CutsLongTexts(Core):

@@ -67,7 +67,7 @@ def _of_one(course: Course) -> Course:
 
 SUITE: Final = Suite(
     name="reactive.processor",
-    version=3,
+    version=4,
     port="reactive.processor",
     watches=(Watch(ObservedOutlet), Watch(ObservedInlet)),
     weights={**{name: 2 * weight for name, weight in UP.items()}, **DOWN,

@@ -50,7 +50,7 @@ UPSTREAM_MEASURES: Final = (
 
 SUITE: Final = Suite(
     name="reactive.subscriber",
-    version=3,
+    version=4,
     port="reactive.subscriber",
     watches=(Watch(ObservedSubscriber),),
     weights={**UPSTREAM_WEIGHTS, "process": 6, "stop": 1, "settle": 1},

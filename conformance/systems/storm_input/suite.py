@@ -129,7 +129,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 SUITE: Final = Suite(
     name="storm.input",
-    version=4,
+    version=5,
     port="storm.input",
     watches=(Watch(ObservedInput),),
     weights={"arrive": 3, "arrive from r2": 1, "publish": 3, "consume": 3, "consume all": 1,

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ....spec.storm.spouts.observed_partition import ObservedPartition
-from ...suites.besides import equal, given, minus, outside, plus, same, value
+from ...suites.besides import at_most, equal, given, minus, outside, plus, same, value
 from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation
 from ...suites.remembered import kept, tally, within
 from ...suites.says import ANY, Fields, Says, on, says, table
 from ...suites.suite import Act, Fuller, Suite, Watch
+from ...suites.values import BEYOND, Payloads
 
 __all__ = ["OFFSETS_MAX", "SUITE", "PartitionConversation"]
 
@@ -20,6 +21,9 @@ OFFSETS_MAX: Final = 12
 
 _RECENT: Final = 16
 """The number of recent offsets that are listed as possible in the place of another."""
+
+_STEP: Final = 3
+"""Milliseconds of a step of the observer, at most."""
 
 ALWAYS: Final = 32
 """More retries than a short program has failures."""
@@ -82,8 +86,12 @@ class PartitionConversation(PlainConversation):
               last=plus("count", "next_offset", -1)),
         given("offset", wire=same("offset"), offset=minus("offset", "first"),
               whole=outside("offset", "halves"), removed=_removed),
+        # After the longest delay every retry is due.
+        given("milliseconds", brief=at_most("milliseconds", _STEP),
+              steps=lambda talk, _: -(-talk.constants["longest"] // _STEP)),
         given("position", wire=same("position"), position=minus("position", "first")),
     )
+    carries = {"wait": ("milliseconds",)}
     says = table(
         ObservedPartition,
         on("append", "append {end}", says(True, "appended", "done"), where="alone",
@@ -100,9 +108,10 @@ class PartitionConversation(PlainConversation):
         on("truncate", "retention removes everything up to {wire}",
            says(True, "truncated", "gone"), picks=_KEPT),
         on("compact", "compaction removes {wire}", says(True, "compacted", "gone"), picks=_KEPT),
-        on("wait", "{milliseconds} ms pass", says(True, "waits", "done"),
+        on("wait", "{milliseconds} ms pass", says(True, "waits", "done"), where="brief",
            makes_sense=lambda talk: talk.settings["delay"] > 0,
            picks={"milliseconds": (1, 2, 3)}),
+        on("wait", "{milliseconds} ms pass", says(True, "waits", "done"), repeated="steps"),
     )
 
     @property
@@ -135,9 +144,11 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
             "first": settings["delay"], "longest": settings["longest"]}
 
 
+_LONG_WAITS: Final = tuple(Act("wait", about=(("milliseconds", each),)) for each in (2**31, 2**32))
+
 SUITE: Final = Suite(
     name="storm.partition",
-    version=3,
+    version=4,
     port="storm.partition",
     watches=(Watch(ObservedPartition),),
     weights={"append": 2, "next": 3, "ack": 2, "fail": 2, "commit": 1, "restart": 1, "close": 1,
@@ -149,6 +160,7 @@ SUITE: Final = Suite(
               Act("ack"), Act("commit"), Act("restart"), Act("next"), Act("next"),
               Act("commit")),
     constants=_constants,
+    payloads=Payloads({}, ends={"wait": ("milliseconds", BEYOND)}),
     long=Long(fills=("append",), drains=("next", "ack"), sizes=(6,), ending=("truncate",)),
     conversation=PartitionConversation,
     settings=_settings,
@@ -161,6 +173,9 @@ SUITE: Final = Suite(
     courses={
         "STORM-K27": (("append", "next", "fail", "next", "wait", "next"),
                       ("append", "next", "next", "fail", "fail", "wait", "next")),
+        # A long time passes, after which a clock of 31 or 32 bits is where it was.
+        "STORM-K29": (((Act("append", 2),), (Act("next"),), (Act("next"),), (Act("fail"),),
+                       _LONG_WAITS, (Act("next"),)),),
         "STORM-K35": (("append", "next", "fail", "wait", "next", "fail", "wait", "next"),),
     },
     favoured={

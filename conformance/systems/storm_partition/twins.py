@@ -245,6 +245,16 @@ class WaitingForOneDelay(PartitionManager):
 
 
 @TWINS.twin(
+    "partition-waits-in-32-bits", "STORM-K29", "after a pause of 2^32 ms no time has passed",
+    "GetTickCount: 49.7 days are no time at all")
+class WaitingIn32Bits(PartitionManager):
+    """The clock keeps the last 32 bits, and a retry that is due does not come."""
+
+    def tell_time(self, now: int) -> None:
+        super().tell_time(now % 2**32)
+
+
+@TWINS.twin(
     "partition-held-up-by-a-retry", "STORM-K26",
     "nothing new is read while a message waits for its retry",
     "storm#partition-manager: nextFailedMessageToRetry without a check of the time")

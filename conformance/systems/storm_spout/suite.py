@@ -154,7 +154,7 @@ def _roots(items_max: int) -> int:
 
 SUITE: Final = Suite(
     name="storm.spout",
-    version=3,
+    version=4,
     port="storm.spout",
     watches=(Watch(ObservedSpout),),
     weights={"round": 5, "ack": 3, "fail": 2, "reset_timeout": 2, "tick": 3},

@@ -38,10 +38,11 @@ DRIVES: Final = (0, 1, 3, 9)
 TASKS_OF_LONG: Final = 24
 DELAYS_OF_LONG: Final = (
     0, 1, 1, 2, 3, 5, 9, 9, 60, 60, 300, 1_000, 20_001, 65_535, 65_536, 65_537, 2**31 - 1, 2**31,
-    2**31 + 1)
-WAITS_OF_LONG: Final = (1, 1, 1, 2, 2, 9, 9, 60, 300, 1_000, 30_000, 65_536, 2**31 + 7)
+    2**31 + 1, 2**32 - 1, 2**32, 2**32 + 1, 2**53 - 2**44 - 1)
+WAITS_OF_LONG: Final = (1, 1, 1, 2, 2, 9, 9, 60, 300, 1_000, 30_000, 65_536, 2**31 + 7, 2**32 + 7)
 """Numbers of long programs: many tasks, often with the same deadline, and delays around the limits
-of 16 and 32 bits.
+of 16 and 32 bits. The longest ends before 2^53 ms, whenever it begins: no later instant is a
+number in every language.
 """
 
 DELAY_MAX: Final = max(*DELAYS_OF_LONG, *WAITS_OF_LONG)
@@ -65,7 +66,7 @@ _STEPS: Final = range(12)
 _DELAYS_AMID: Final = (1, 2, 5)
 _PICKS_AMID: Final = len(_STEPS) * TASKS * len(_DELAYS_AMID) * (TASKS - 1)
 """Values from which those pick: after how many steps the second comes, and delays."""
-_WHEELS_MAX: Final = 40
+_WHEELS_MAX: Final = 60
 """More wheels than ``DELAY_MAX`` needs with two buckets each."""
 
 _LAWS: Final[Mapping[str, Law]] = {
@@ -150,7 +151,7 @@ class TimerConversation(PlainConversation):
            picks={"task": _TASKS}, sends=_ABOUT_A_TASK),
         on("elapse", "time passes, to {now} ms", _RUNS, tells="elapse",
            picks={"wait": _SHORT_WAITS + WAITS_OF_LONG}, sends=_LATER,
-           if_all=(at_least("wait", 1), at_most("wait", DELAY_MAX))),
+           if_all=(at_least("wait", 1), at_most("wait", max(WAITS_OF_LONG)))),
         on("add_amid", _LAPSE + "adds task {task}, delay {delay} ms", _RUNS, tells="elapse add",
            picks={"now": _next_due, "steps": _STEPS, "task": _IDLE, "delay": _DELAYS_AMID}),
         on("cancel_amid", _LAPSE + "cancels task {task}", _RUNS_AND_CANCEL, tells="elapse",
@@ -192,7 +193,7 @@ def _settings(capacity: int) -> Mapping[str, int]:
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
     # No time and no count of a program reaches these.
-    instants = START + (items_max + 4) * DELAY_MAX
+    instants = START + (items_max + 4) * max(WAITS_OF_LONG) + DELAY_MAX
     return {
         "u": capacity, "n": _settings(capacity)["wheel"], "K": TASKS_OF_LONG, "D": DELAY_MAX,
         "H": instants, "T": items_max + TASKS, "M": _WHEELS_MAX, "S": START,
@@ -257,7 +258,7 @@ _LAST: Final = Act("add", TASKS * DELAYS.index(4))
 
 SUITE: Final = TimerSuite(
     name="timer",
-    version=5,
+    version=6,
     port="timer",
     watches=(Watch(ObservedTimer),),
     weights={"add": 6, "elapse": 4, "cancel": 2, "size": 1, "entries": 1, "queue": 1, "drive": 2,

@@ -64,6 +64,27 @@ class WrapsAt31Bits(_Delays):
 
 
 @ENDS.twin(
+    "timer-wraps-at-32-bits", "KAFKA-W22", "of a delay the last 32 bits count",
+    "milliseconds in a DWORD, which Windows' SetTimer takes: 49.7 days are no time at all",
+    in_long=True)
+class WrapsAt32Bits(_Delays):
+    """A delay of 2^32 ms ends at once."""
+
+    def delay_of(self, wanted: int) -> int | None:
+        return wanted % 2**32
+
+
+@ENDS.twin(
+    "timer-counts-nanoseconds", "KAFKA-W22", "a delay of more than 292 years ends at once",
+    "System.nanoTime() + delay of Java in 64 bits, which becomes a time long past", in_long=True)
+class CountsNanoseconds(_Delays):
+    """A delay that 64 bits do not hold in nanoseconds is below 0."""
+
+    def delay_of(self, wanted: int) -> int | None:
+        return wanted if wanted * 10**6 < 2**63 else 0
+
+
+@ENDS.twin(
     "timer-loses-delays-of-nought", "KAFKA-W23", "a task whose delay is 0 never runs",
     "`if delay` where `if delay is not None` was meant")
 class LosesDelaysOfNought(_Delays):

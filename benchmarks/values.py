@@ -220,6 +220,9 @@ ARGUED: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     "reactive.publisher": (("double",),
                            "`request` has the one amount that a double does not hold, 2^53 - 1, "
                            "and no stream has so many elements, nor one less."),
+    "timer": (("double",),
+              "`add` has the one amount that such a number does not hold, a delay of 285,000 "
+              "years, and no run reaches its end."),
 }
 """By suite, the changes of its amounts that break nothing, and why."""
 

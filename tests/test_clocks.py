@@ -153,7 +153,7 @@ class Looks(Deadline):
         self.of[phase] += 1
 
 
-@pytest.mark.parametrize("to_step_through", (False, True))
+@pytest.mark.parametrize("to_step_through", [False, True])
 def test_a_drawing_looks_at_the_clock_for_each_box_and_arrow(to_step_through: bool) -> None:
     """In each phase: what is alike, the boxes and their sizes, the routes, and the text."""
     looks = Looks()

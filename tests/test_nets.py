@@ -363,3 +363,17 @@ def test_capacities_mean_the_same_in_a_net_as_in_a_design(seed: int) -> None:
     net = decide_deadlock(design.net, Limits())
     connected = len({end for row in design.tasks for end in row}) > 0
     assert connected and report.finding("deadlock-free").outcome is net.outcome
+
+
+CORE = ('<pnml><net id="n" type="http://www.pnml.org/version-2009/grammar/pnmlcoremodel">'
+        '<page id="g"><place id="a"><initialMarking><text>1</text></initialMarking>{}</place><place id="b"/>'
+        '<transition id="t"/><arc id="x" source="a" target="t"/><arc id="y" source="t" target="b"/>'
+        "</page></net></pnml>")
+
+
+def test_a_net_of_the_core_type_is_read_unless_it_has_colours() -> None:
+    """As programs for process mining write place/transition nets; its deadlock is at its end."""
+    said = check(load_any(CORE.format(""), "n.pnml")[0], Settings(budget=Budget(threads=1)))
+    assert said.findings[0].outcome is Outcome.VIOLATED and said.findings[0].length == 1
+    with pytest.raises(InputError, match="only place/transition nets and symmetric nets are read"):
+        load_any(CORE.format("<hlinitialMarking/>"), "n.pnml")

@@ -38,6 +38,10 @@ NET_ALONE: Final = "the net is decided as it is, without a design of tasks and l
 _PASSED_OVER: Final = ("toolspecific", "graphics")
 _NUMBER: Final = re.compile(r"\s*(?:Default\s*,)?\s*(-?[0-9]{1,19})\s*")
 _PLACES: Final = re.compile("pt-?net|p/t")
+_CORE: Final = "pnmlcoremodel"
+"""The type of a net whose labels the standard leaves open; programs for process mining (PM4Py,
+ProM) write place/transition nets as such."""
+_COLOURS: Final = ("declaration", "hlinitialMarking", "hlinscription", "condition")
 _COLOURED: Final = re.compile("symmetric|highlevel|hlpng|hlnet")
 
 
@@ -60,13 +64,26 @@ def _net_of(top: Element, file: str, watch: Watch) -> PnmlNet:
     """The net, its pages made one and its references followed."""
     kind = top.attributes.get("type", "")
     name = text_of(top.first("name")) or top.attributes.get("id", "net")
-    if _PLACES.search(kind.lower()):
+    if _PLACES.search(kind.lower()) or (
+            kind.lower().endswith(_CORE) and not _is_coloured(top, watch)):
         return _Reader(Nodes(top, file), watch).net(name)
     if _COLOURED.search(kind.lower()):
         return unfolded(Nodes(top, file), name, watch)
     raise refusal(file, top.spot, f"the net is of the type {kind[:80]!r}, and only "
                   "place/transition nets and symmetric nets are read",
                   "Write it as one of the type http://www.pnml.org/version-2009/grammar/ptnet.")
+
+
+def _is_coloured(top: Element, watch: Watch) -> bool:
+    """True if a label stands in the net that only nets with colours have."""
+    todo = [top]
+    while todo:
+        watch()
+        element = todo.pop()
+        if element.tag in _COLOURS:
+            return True
+        todo += element.children
+    return False
 
 
 class _Reader:

@@ -367,7 +367,8 @@ def test_capacities_mean_the_same_in_a_net_as_in_a_design(seed: int) -> None:
 
 CORE = ('<pnml><net id="n" type="http://www.pnml.org/version-2009/grammar/pnmlcoremodel">'
         '<page id="g"><place id="a"><initialMarking><text>1</text></initialMarking>{}</place>'
-        '<place id="b"/><transition id="t"/><arc id="x" source="a" target="t"/><arc id="y" source="t" target="b"/>'
+        '<place id="b"/><transition id="t"/>'
+        '<arc id="x" source="a" target="t"/><arc id="y" source="t" target="b"/>'
         "</page></net></pnml>")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from types import new_class
 from typing import Any, Final, TypeVar
@@ -141,23 +141,34 @@ class Twins(dict[str, Twin]):
             name, self._suite, rule, bug, history, of or self._of, parts,
             self._originals if originals is None else originals, equivalent, in_long=in_long)
 
-    def variants(self, rows: Iterable[object], of: type[Mechanism]) -> None:
-        """Add the variants of a chapter that its observer refuses, as ``of`` runs them; each is
-        called as the suite and its class, and must be caught by the rule of its row."""
+    def variants(
+        self, rows: Iterable[object], book: type[Mechanism], *,
+        known: Mapping[str, tuple[str, str]] | None = None, apart: Collection[str] = (),
+        **more: Any,
+    ) -> None:
+        """Add the variants of a chapter that its observer refuses, as ``book`` runs them; each must
+        be caught by the rule of its row. It is called as the suite and its class, but for those
+        that are ``known``: by class, a name and the real bug. Those ``apart`` are no twins, and
+        ``BY_HAND`` says why. What there is ``more`` is as for ``add``."""
         for row in rows:
-            if (isinstance(row, Refinement) and row.rule and row.shows is of.view
-                    and issubclass(row.machine, of.machine)):
-                made = type(row.machine.__name__, (of,), {"machine": row.machine})
-                words = re.sub(r"(?<!^)(?=[A-Z])", "-", row.machine.__name__).lower()
-                self.add(f"{self._suite}-{words}", row.rule, row.about,
-                         f"{row.machine.__name__}, a variant in the rule book",
-                         parts=self._parts_of(made))
+            if (not isinstance(row, Refinement) or not row.rule or row.shows is not book.view
+                    or row.machine.__name__ in apart or not issubclass(row.machine, book.machine)):
+                continue
+            variant = row.machine.__name__
+            words = re.sub(r"(?<!^)(?=[A-Z])", "-", variant).lower()
+            name, history = (known or {}).get(variant) or (
+                f"{self._suite}-{words}", f"{variant}, a variant in the rule book")
+            made = type(variant, (book,), {"machine": row.machine})
+            self.add(name, row.rule, row.about, history, parts=self._parts_of(made), **more)
 
-    def late(self, name: str, *after: int) -> None:
+    def late(self, name: str, *after: int, code: type[Any] | None = None) -> None:
         """Add the twin of a name once more for each number of requests, after which its bug shows:
-        a counter wraps by then, a ring turns, a table is full."""
+        a counter wraps by then, a ring turns, a table is full. A variant of a chapter has no sound
+        class below it: ``code`` has the same bug as a class that has one."""
+        twin = self[name]
+        if code is not None:
+            twin = replace(twin, of=self._of, parts=self._parts_of(code))
         for requests in after:
-            twin = self[name]
             self[f"{name}-after-{requests}"] = replace(
                 twin, name=f"{name}-after-{requests}", after=requests,
                 bug=f"from request {requests + 1} on: {twin.bug}")

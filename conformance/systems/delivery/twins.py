@@ -7,6 +7,8 @@ from typing import Final
 
 from ....reference.flow.broker import Broker, Letter
 from ...suites.twin import Twins
+from ....spec.flow.broker_seen import EXPECTATIONS
+from .mechanism import BrokerOfTheBook, UnlimitedTries
 from .adapter import DroppingHead, DroppingTail, ReferenceBroker
 
 __all__ = ["TWINS"]
@@ -18,18 +20,6 @@ _TAIL: Final = {"of": DroppingTail, "originals": ("reference.delivery.drop-tail"
 
 
 # ---- what is published ------------------------------------------------------------------------
-
-@TWINS.twin(
-    "delivery-counts-what-is-in-flight", "DELIV-1", "messages in flight take places of the queue",
-    "the opposite of RabbitMQ #2313: a limit on all messages, where one on ready ones is "
-    "meant")
-class CountingInFlight(Broker):
-    """A queue whose messages are with consumers refuses what comes."""
-
-    def publish(self, message: Hashable) -> bool:
-        full = len(self._ready) + len(self._flying) >= self.places
-        return False if full else super().publish(message)
-
 
 @TWINS.twin(
     "delivery-one-place-more", "DELIV-2", "a queue is full one message too late",
@@ -167,16 +157,6 @@ class AgainWithoutLimit(Broker):
 
 
 @TWINS.twin(
-    "delivery-again-behind", "DELIV-10", "what comes back goes behind all others",
-    "pika #1153: a message that is given back is seen behind later ones")
-class AgainBehind(Broker):
-    """The old place of a message is forgotten."""
-
-    def _place(self, letter: Letter) -> None:
-        self._ready.append(letter)
-
-
-@TWINS.twin(
     "delivery-again-first-come", "DELIV-10", "what comes back last is given first",
     "a message that is given back is put to the head, whatever waits there")
 class AgainInFront(Broker):
@@ -225,16 +205,6 @@ class ComingEarly(Broker):
 
 
 # ---- what comes back ----------------------------------------------------------------------------
-
-@TWINS.twin(
-    "delivery-never-times-out", "DELIV-4", "what is in flight does not come back by itself",
-    "beanstalkd #262, #380: a reserved job whose time is over stays reserved")
-class NeverTimingOut(Broker):
-    """A consumer that hangs keeps its messages."""
-
-    def advance(self, ticks: int) -> None:
-        self._now += ticks
-
 
 @TWINS.twin(
     "delivery-times-out-once", "DELIV-4", "a message that comes back stays with its next consumer",
@@ -320,17 +290,6 @@ class AckingTwice(Broker):
 
     def ack(self, consumer: Hashable, message: Hashable) -> bool:
         return super().ack(consumer, message) or self._find(message) is None
-
-
-@TWINS.twin(
-    "delivery-late-requeue", "DELIV-13", "a late requeue takes the message from its next consumer",
-    "a receipt that names the message, and not the delivery")
-class LateRequeue(Broker):
-    """Two consumers have the message, and a third is given it."""
-
-    def requeue(self, consumer: Hashable, message: Hashable) -> bool:
-        letter = self._flying.get(message)
-        return letter is not None and super().requeue(letter.consumer, message)
 
 
 @TWINS.twin(
@@ -442,18 +401,6 @@ class CountingRedeliveries(Broker):
         return count and count - 1
 
 
-@TWINS.twin(
-    "delivery-count-starts-anew", "DELIV-17", "a restart makes the counts of deliveries zero",
-    "counts in memory, messages on the disk")
-class CountingAnew(Broker):
-    """A message that kills its consumers outlives the limit of tries by a restart."""
-
-    def restart(self) -> None:
-        super().restart()
-        for each in (*self._ready, *self._dead):
-            each.deliveries = 0
-
-
 # ---- restarts ------------------------------------------------------------------------------------
 
 @TWINS.twin(
@@ -562,3 +509,25 @@ class TimeIn16Bits(Broker):
     def advance(self, ticks: int) -> None:
         if ticks % 2**16:
             super().advance(ticks % 2**16)
+
+
+# ---- variants of the chapter ------------------------------------------------------------------
+
+TWINS.variants(
+    EXPECTATIONS, BrokerOfTheBook, of=UnlimitedTries, known={
+        "CountingInFlight": (
+            "delivery-counts-what-is-in-flight",
+            "the opposite of RabbitMQ #2313: a limit on all messages, where one on ready ones is "
+            "meant"),
+        "PuttingBehind": (
+            "delivery-again-behind",
+            "pika #1153: a message that is given back is seen behind later ones"),
+        "WithoutTimeouts": (
+            "delivery-never-times-out",
+            "beanstalkd #262, #380: a reserved job whose time is over stays reserved"),
+        "TakingNacksOfOthers": (
+            "delivery-late-requeue",
+            "a receipt that names the message, and not the delivery"),
+        "CountingInMemory": (
+            "delivery-count-starts-anew", "counts in memory, messages on the disk"),
+    }, apart=("TryingOnceMore", "DroppingDeadLetters"))

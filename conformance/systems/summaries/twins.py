@@ -5,23 +5,33 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ....reference.flow.stages import Groups, RolledUp
+from ....spec.flow.summaries_seen import EXPECTATIONS
 from ...suites.twin import Twins
 from .adapter import ReferenceBatches, ReferenceSummaries
+from .mechanism import BatchesOfTheBook, StageOfTheBook
 
 __all__ = ["TWINS"]
 
 
 TWINS: Final = Twins("summaries", ReferenceSummaries, ("reference.summaries",))
-
-
-@TWINS.twin(
-    "summaries-latest-only", "FLOW-56", "a value takes the place of the summary",
-    "a gauge in the place of a counter: the last one wins")
-class LatestOnly(RolledUp[int, Any]):
-    """The values that came before are lost."""
-
-    def take(self, element: int) -> None:
-        self._summary.append(element)
+TWINS.variants(EXPECTATIONS, StageOfTheBook, known={
+    "Losing": ("summaries-latest-only", "a gauge in the place of a counter: the last one wins"),
+    "HoldingUp": ("summaries-holds-up", "a bound on rolled-up values, as if those took room"),
+    "Appending": (
+        "summaries-appends",
+        "conflate with a seed that is a list, which grows as long as nothing goes"),
+    "EmittingNothing": (
+        "summaries-sends-zero",
+        "StatsD, which sends counters of 0 unless it is set to delete them"),
+})
+TWINS.variants(
+    EXPECTATIONS, BatchesOfTheBook, of=ReferenceBatches, originals=("reference.batches",), known={
+        "WaitingForMore": (
+            "batch-waits-until-full",
+            "a batch without a time limit: the last values stay in an incomplete batch"),
+        "Hesitating": ("batch-hesitates", "off by one in the size of a batch"),
+        "Overfilling": ("batch-one-too-many", "<= in the place of <"),
+    })
 
 
 @TWINS.twin(
@@ -71,41 +81,6 @@ class _Counting(RolledUp[int, Any]):
 
 
 @TWINS.twin(
-    "summaries-holds-up", "FLOW-120", "a stage that has rolled up a few values waits for a credit",
-    "a bound on rolled-up values, as if those took room")
-class HoldingUp(_Counting):
-    """Three values are the limit."""
-
-    @property
-    def wants(self) -> bool:
-        return self._values < 3
-
-
-@TWINS.twin(
-    "summaries-appends", "FLOW-122", "a list of all values in the place of a summary",
-    "conflate with a seed that is a list, which grows as long as nothing goes")
-class Appending(RolledUp[int, Any]):
-    """The list has no bound."""
-
-    def take(self, element: int) -> None:
-        self._summary.append([*(self._summary[0] if self._summary else []), element])
-
-
-@TWINS.twin(
-    "summaries-sends-zero", "FLOW-125", "if nothing came, a summary of nothing goes",
-    "StatsD, which sends counters of 0 unless it is set to delete them")
-class SendingZero(RolledUp[int, Any]):
-    """An output goes with every credit."""
-
-    @property
-    def ready(self) -> bool:
-        return True
-
-    def make(self) -> Any:
-        return super().make() if self._summary else 0
-
-
-@TWINS.twin(
     "summaries-starts-at-two", "FLOW-124", "a single value does not go",
     "> 1 in the place of > 0")
 class StartingAtTwo(_Counting):
@@ -114,42 +89,6 @@ class StartingAtTwo(_Counting):
     @property
     def ready(self) -> bool:
         return self._values > 1
-
-
-@TWINS.twin(
-    "batch-waits-until-full", "FLOW-124", "only a full batch goes",
-    "a batch without a time limit: the last values stay in an incomplete batch",
-    of=ReferenceBatches, originals=("reference.batches",))
-class WaitingUntilFull(Groups[int]):
-    """The batch waits like groups of a fixed size."""
-
-    @property
-    def ready(self) -> bool:
-        return len(self._held) == self._size
-
-
-@TWINS.twin(
-    "batch-hesitates", "FLOW-121", "the source has to wait one value too early",
-    "off by one in the size of a batch",
-    of=ReferenceBatches, originals=("reference.batches",))
-class Hesitating(Groups[int]):
-    """The last place is never used."""
-
-    @property
-    def wants(self) -> bool:
-        return len(self._held) < max(1, self._size - 1)
-
-
-@TWINS.twin(
-    "batch-one-too-many", "FLOW-123", "a full batch takes one more",
-    "<= in the place of <",
-    of=ReferenceBatches, originals=("reference.batches",))
-class OneTooMany(Groups[int]):
-    """A batch is larger than agreed."""
-
-    @property
-    def wants(self) -> bool:
-        return len(self._held) <= self._size
 
 
 @TWINS.twin("batch-drops-in-silence", "FLOW-123",
@@ -221,7 +160,7 @@ class Merging(Groups[int]):
 
 # ---- what shows late ----------------------------------------------------------------------------
 
-TWINS.late("summaries-latest-only", 40, 300)
+TWINS.late("summaries-cumulative", 40, 300)
 
 
 # ---- what looks at the values --------------------------------------------------------------------

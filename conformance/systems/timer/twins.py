@@ -9,7 +9,9 @@ from ....reference.kafka.delay_queue import DelayQueue
 from ....reference.kafka.old_timer import OldTimer
 from ....reference.kafka.timer import Timer
 from ....reference.kafka.timing_wheel import TimerTask, TimerTaskEntry, TimerTaskList, TimingWheel
+from ....spec.kafka.timer_seen import EXPECTATIONS
 from ...suites.twin import Twins
+from .mechanism import BookTimer, TimerOfTheBook
 from .timers import ReferenceOldTimer, ReferenceTimer, SchedTimer
 from .twins_ends import ENDS
 
@@ -116,37 +118,6 @@ _MUTANT: Final = "a line of TimingWheel that is easily left out; timer_mutants"
 
 
 @TWINS.twin(
-    "timer-clock-not-moved", "KAFKA-W23", "flush without advanceClock",
-    _MUTANT)
-class ClockNotMovedAtFlush(OpenTimer):
-    """A flush without advanceClock."""
-
-    def flush(self, bucket: TimerTaskList) -> None:
-        self.empty(bucket, self._place)
-
-
-@TWINS.twin(
-    "timer-overflow-not-advanced", "KAFKA-W23", "advanceClock stops at the lowest wheel",
-    _MUTANT)
-class OverflowNotAdvanced(OpenWheel):
-    """advanceClock stops at the lowest wheel."""
-
-    def advance(self, time: int) -> None:
-        if time >= self.clock + self.tick:
-            self.clock = time - time % self.tick
-
-
-@TWINS.twin(
-    "timer-overflow-from-zero", "KAFKA-W23", "an overflow wheel's clock starts at 0",
-    "KAFKA-2112: an overflow wheel was used before it was initialised")
-class OverflowFromZero(OpenWheel):
-    """A new overflow wheel's clock is 0."""
-
-    def make_overflow(self) -> TimingWheel:
-        return self.with_overflow(self.interval, 0)
-
-
-@TWINS.twin(
     "timer-clock-not-rounded", "KAFKA-W23", "clocks are not rounded to ticks",
     _MUTANT)
 class ClockNotRounded(OpenWheel):
@@ -192,26 +163,6 @@ class WallClockSetBack(Timer):
 
 
 # ---- choice of the bucket -------------------------------------------------------------------
-
-
-@TWINS.twin(
-    "timer-tick-early", "KAFKA-W22", "expired if exp <= cur + u",
-    _MUTANT)
-class ExpiredOneTickEarly(OpenWheel):
-    """exp <= cur + u: the next tick's tasks run now."""
-
-    def is_expired(self, deadline: int) -> bool:
-        return deadline <= self.clock + self.tick
-
-
-@TWINS.twin(
-    "timer-tick-late", "KAFKA-W23", "expired only if exp < cur",
-    _MUTANT)
-class ExpiredOnlyBeforeClock(OpenWheel):
-    """exp < cur: the present tick's tasks wait for a bucket that has just been flushed."""
-
-    def is_expired(self, deadline: int) -> bool:
-        return deadline < self.clock
 
 
 @TWINS.twin(
@@ -270,83 +221,7 @@ class HorizonInJava(OpenTimer):
         self._queue = self._wheel.queue = JavaQueue()    # type: ignore[misc]
 
 
-@TWINS.twin(
-    "timer-slot-from-clock", "KAFKA-W22", "bucket (exp - cur) / u",
-    _MUTANT)
-class SlotFromClock(OpenWheel):
-    """The bucket is chosen by the distance from the clock."""
-
-    def slot(self, number: int) -> int:
-        return number - self.clock // self.tick
-
-
-@TWINS.twin(
-    "timer-coarse-overflow", "KAFKA-W22", "overflow wheels with the tick u n n",
-    _MUTANT)
-class CoarseOverflow(OpenWheel):
-    """An overflow wheel's tick is u n n."""
-
-    def make_overflow(self) -> TimingWheel:
-        return self.with_overflow(
-            self.interval * self.size, self.clock - self.clock % (self.interval * self.size))
-
-
-@TWINS.twin(
-    "timer-eager-overflow", "KAFKA-W30", "each add makes another wheel",
-    "overflow wheels are made on demand; each costs n buckets")
-class EagerOverflow(OpenWheel):
-    """Each add makes another wheel, needed or not."""
-
-    def add(self, entry: TimerTaskEntry) -> bool:
-        if self.overflow is None:
-            self.make_overflow()
-        return super().add(entry)
-
-
-@TWINS.twin(
-    "timer-no-cascade", "KAFKA-W22", "an overflow bucket's tasks run when it expires",
-    _MUTANT)
-class RunWithoutCascade(OpenTimer):
-    """The tasks of an overflow bucket run when it expires."""
-
-    def flush(self, bucket: TimerTaskList) -> None:
-        self._wheel.advance(bucket.expiration)
-        self.empty(bucket, self.run_now)
-
-    def run_now(self, entry: TimerTaskEntry) -> None:
-        """Give the entry's task to the executor."""
-        self._submit(entry.task)
-
-
 # ---- the queue of buckets -------------------------------------------------------------------
-
-
-@TWINS.twin(
-    "timer-not-offered-again", "KAFKA-W23", "a bucket is offered only once",
-    _MUTANT)
-class NotOfferedAgain(OpenWheel):
-    """A bucket is offered only when it is first used."""
-
-    def is_new(self, bucket: TimerTaskList, expiration: int) -> bool:
-        known = bucket in self.offered
-        self.offered.append(bucket)
-        return bucket.set_expiration(expiration) and not known
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.offered: list[TimerTaskList] = []
-
-
-@TWINS.twin(
-    "timer-offered-always", "KAFKA-W29", "a bucket is offered for each of its tasks",
-    "a line of TimingWheel that is easily left out; timer_mutants; tasks run in time, but the "
-    "queue is as long as with a queue of tasks")
-class OfferedAlways(OpenWheel):
-    """A bucket is offered for each task that it gets."""
-
-    def is_new(self, bucket: TimerTaskList, expiration: int) -> bool:
-        bucket.set_expiration(expiration)
-        return True
 
 
 @TWINS.twin(
@@ -375,36 +250,19 @@ class Untested(OpenWheel):
         return False
 
 
-class _Stuck(TimerTaskEntry):
-    """An entry that stays in its bucket."""
-
-    def remove(self) -> None:
-        pass
-
-
 @TWINS.twin(
-    "timer-cancelled-runs", "KAFKA-W1C", "a cancelled task stays in its bucket, and runs",
-    "KAFKA-2226: cancel during a cascade")
-class CancelledStaysLinked(OpenTimer):
-    """cancel() only makes the task forget its entry, which is never tested (KAFKA-2226)."""
+    "timer-added-twice", "KAFKA-W1", "a task that is added again is in two buckets",
+    "KAFKA-2226: an entry in two lists; KAFKA-385: a request ended twice")
+class AddedTwice(OpenTimer):
+    """A second add leaves the task's older entry in its bucket."""
 
     wheel = Untested
-    entry: type[TimerTaskEntry] = _Stuck
 
     def _place(self, entry: TimerTaskEntry) -> None:
         if not self._wheel.add(entry):
             self._submit(entry.task)
 
     _enter = _place
-
-
-@TWINS.twin(
-    "timer-added-twice", "KAFKA-W1", "a task that is added again is in two buckets",
-    "KAFKA-2226: an entry in two lists; KAFKA-385: a request ended twice")
-class AddedTwice(CancelledStaysLinked):
-    """A second add leaves the task's older entry in its bucket."""
-
-    entry = TimerTaskEntry
 
     def add(self, task: TimerTask, now: int) -> None:
         task.entry = None
@@ -595,5 +453,35 @@ TWINS.add(
     parts={}, of=_ToldByAdds, originals=_OLD)
 
 
-TWINS.late("timer-clock-not-moved", 40, 300)
+TWINS.variants(EXPECTATIONS, TimerOfTheBook, of=BookTimer, known={
+    "ClockNotMovedAtFlush": ("timer-clock-not-moved", _MUTANT),
+    "OverflowNotAdvanced": ("timer-overflow-not-advanced", _MUTANT),
+    "OverflowFromZero": (
+        "timer-overflow-from-zero",
+        "KAFKA-2112: an overflow wheel was used before it was initialised"),
+    "ExpiredOneTickEarly": ("timer-tick-early", _MUTANT),
+    "ExpiredOnlyBeforeClock": ("timer-tick-late", _MUTANT),
+    "SlotFromClock": ("timer-slot-from-clock", _MUTANT),
+    "CoarseOverflow": ("timer-coarse-overflow", _MUTANT),
+    "EagerOverflow": (
+        "timer-eager-overflow",
+        "overflow wheels are made on demand; each costs n buckets"),
+    "RunWithoutCascade": ("timer-no-cascade", _MUTANT),
+    "NotOfferedAgain": ("timer-not-offered-again", _MUTANT),
+    "OfferedAlways": (
+        "timer-offered-always",
+        "a line of TimingWheel that is easily left out; timer_mutants; tasks run in time, but "
+        "the queue is as long as with a queue of tasks"),
+    "CancelledStaysLinked": ("timer-cancelled-runs", "KAFKA-2226: cancel during a cascade"),
+})
+
+
+class FlushingInPlace(OpenTimer):
+    """A flush without advanceClock, as code."""
+
+    def flush(self, bucket: TimerTaskList) -> None:
+        self.empty(bucket, self._place)
+
+
+TWINS.late("timer-clock-not-moved", 40, 300, code=FlushingInPlace)
 TWINS.update(ENDS)

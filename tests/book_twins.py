@@ -22,7 +22,7 @@ __all__ = ["Answer", "answers", "refused_rows"]
 
 
 class Answer(StrEnum):
-    """What became of a row, or what keeps its variant from the port. The first that holds counts.
+    """The fate of a row, or a reason that keeps its variant from the port; the first that holds.
     """
 
     TWIN = "is a twin"

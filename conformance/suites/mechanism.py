@@ -53,7 +53,7 @@ class Mechanism:
         return self._run.step(self._state, action, tuple(arguments.items())) is not None
 
     def set(self, **constants: int) -> None:
-        """Go on from the same state with other constants, on which the state's form must not
+        """Continue from the same state with other constants, on which the state's form must not
         depend."""
         self._constants |= constants
         self._run = _run_of(self.machine, self._constants)
@@ -63,7 +63,7 @@ class Mechanism:
         self._state = self._run.from_slots(self._run.slots(self._state) | slots)
 
     def grow(self, **constants: int) -> None:
-        """Go on with larger constants: what there is more of is as it is in the beginning."""
+        """Continue with larger constants: what there is more of is as it is in the beginning."""
         slots = self._run.slots(self._state)
         self.set(**constants)
         self._state = self._run.from_slots(self._run.slots(self._run.initial()) | slots)

@@ -55,15 +55,15 @@ class BrokerOfTheBook(Mechanism):
         return self._letter(self.fire("ask", consumer=consumer))
 
     def ack(self, consumer: int, message: int | str) -> bool:
-        """True if the answer of a consumer was taken."""
+        """True if the acknowledgement of a consumer was taken."""
         return self._answered("ack", consumer, message)
 
     def requeue(self, consumer: int, message: int | str) -> bool:
-        """As ``ack``."""
+        """True if the consumer had the message, which then comes back."""
         return self._answered("requeue", consumer, message)
 
     def reject(self, consumer: int, message: int | str) -> bool:
-        """As ``ack``."""
+        """True if the consumer had the message, which is a dead letter then."""
         return self._answered("reject", consumer, message)
 
     def limit(self, consumer: int, most: int) -> None:

@@ -66,5 +66,4 @@ class BatchesOfTheBook(StageOfTheBook):
         super().__init__(m=size)
 
     def made(self, values: list[int]) -> Any:
-        """The batch itself."""
         return values

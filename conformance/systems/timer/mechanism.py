@@ -59,7 +59,7 @@ class TimerOfTheBook(Mechanism):
             if each >= len(buckets) or buckets[each] == none})
 
     def passes(self, until: int) -> tuple[Seen, ...]:
-        """The runs until an instant: time goes on from one bucket that expires to the next. A
+        """The runs until an instant: time passes from one bucket that expires to the next. A
         driver that never returns gets no further."""
         runs = self.settle()
         while (now := self.now.now) < until:

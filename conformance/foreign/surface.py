@@ -171,7 +171,7 @@ class Surface:
                 found) == len(wanted) else ""
 
         parts = [f"{part}.{{}}" for part in dir(self.made) if not part.startswith("_")
-                 and not _is_borrowed(getattr(self.made, part, None))]
+                 and not _is_plain(getattr(self.made, part, None))]
         ways = [told for spelling in (*_SPELLINGS, *parts) if (told := names(spelling))]
         return f"It may be --names {' or --names '.join(ways)}. " if ways else ""
 
@@ -298,10 +298,12 @@ def made_with(
             f"def make({', '.join(arguments)}): return {place.attributes}(…).") from None
 
 
-def _is_borrowed(part: Any) -> bool:
-    """True of what the standard library made, or the stage in its place: the lock within a class is
-    not what is to be tested."""
-    return type(part).__module__.partition(".")[0] in {*sys.stdlib_module_names, "checkvalve"}
+def _is_plain(part: Any) -> bool:
+    """True of numbers, texts and lists, and of a lock of the standard library, or the stage in its
+    place: the lock within a class is not what is to be tested."""
+    made_by = type(part).__module__.partition(".")[0]
+    return made_by == "builtins" or (
+        hasattr(part, "acquire") and made_by in {*sys.stdlib_module_names, "checkvalve"})
 
 
 def found_at(place: Place) -> Callable[..., Any]:

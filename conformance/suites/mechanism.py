@@ -52,12 +52,6 @@ class Mechanism:
         """True if the action is enabled."""
         return self._run.step(self._state, action, tuple(arguments.items())) is not None
 
-    def set(self, **constants: int) -> None:
-        """Continue from the same state with other constants, on which the state's form must not
-        depend."""
-        self._constants |= constants
-        self._run = _run_of(self.machine, self._constants)
-
     def put(self, **slots: int) -> None:
         """Set variables to what many steps that show nothing would make of them."""
         self._state = self._run.from_slots(self._run.slots(self._state) | slots)
@@ -65,7 +59,8 @@ class Mechanism:
     def grow(self, **constants: int) -> None:
         """Continue with larger constants: what there is more of is as it is in the beginning."""
         slots = self._run.slots(self._state)
-        self.set(**constants)
+        self._constants |= constants
+        self._run = _run_of(self.machine, self._constants)
         self._state = self._run.from_slots(self._run.slots(self._run.initial()) | slots)
 
     def fire(self, action: str, **arguments: int) -> tuple[Seen, ...] | None:

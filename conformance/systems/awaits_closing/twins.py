@@ -262,7 +262,7 @@ class LeavesItem(ClosableQueue[Any]):
     "failed-put-keeps-wakeup", "FAIL-1",
     "a put that was woken fails, and the next waiting put keeps sleeping beside a free place",
     "asyncio.PriorityQueue: a put that was woken and raises wakes no other")
-class KeepsWakeUp(ClosableQueue[Any]):
+class FailsWithItsWakeUp(ClosableQueue[Any]):
     """The failed put had the only wake-up for the place."""
 
     def admit(self, item: Any) -> None:

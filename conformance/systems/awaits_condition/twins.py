@@ -74,7 +74,7 @@ class BesideLock(Condition):
     "condition-deaf", "COND-3", "a notification wakes only the first sleeper, however many it is "
                                 "for",
     "notify(n) for notify(1)")
-class Deaf(Condition):
+class WakingOnlyTheFirst(Condition):
     """The second sleeper keeps sleeping."""
 
     def notify(self, n: int = 1) -> None:
@@ -100,7 +100,7 @@ class LosesItsLine(Condition):
 @TWINS.twin(
     "condition-sleeps-on", "COND-5", "a sleeper whose cancellation is requested keeps sleeping",
     "bpo-32841: asyncio.Condition prevents cancellation")
-class SleepsOn(Condition):
+class SleepsOnWhenCancelled(Condition):
     """The cancellation is caught, and the sleep begins anew."""
 
     async def wait(self) -> None:

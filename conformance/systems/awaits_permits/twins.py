@@ -269,7 +269,7 @@ class MakesPermit(Permits):
 @TWINS.twin(
     "youngest-waiter-first", "PERMIT-6", "the youngest waiter is served first",
     "cpython #90155: asyncio.Semaphore did not keep its order")
-class YoungestFirst(Permits):
+class YoungestWaiterFirst(Permits):
     """A stack where a queue was meant."""
 
     def release(self) -> None:
@@ -297,7 +297,7 @@ for _word, _many in (("four", 4), ("six", 6)):
         f"permits-stack-from-{_word}", "PERMIT-6",
         f"from {_word} waiters on, the youngest of them is served first",
         "a ring whose read index is taken from the wrong end once it has wrapped")
-    class StackFrom(YoungestFirst):
+    class StackFrom(YoungestWaiterFirst):
         """A line that is a stack where it is long."""
 
         many = _many

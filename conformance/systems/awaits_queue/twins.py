@@ -101,7 +101,7 @@ class GetLosesItem(asyncio.Queue[Any]):
 @TWINS.twin(
     "anyio-deaf-sender", "QUEUE-7", "a receive that does not wait makes room and wakes no send",
     "anyio #143")
-class DeafSender(HandingQueue):
+class LeavingSendersAsleep(HandingQueue):
     """Only a take that had to wait admits the next put."""
 
     def poll(self) -> Any | Empty:

@@ -21,7 +21,7 @@ TWINS: Final = Twins("bookkeeper", ReferenceBookie, ("reference.bookkeeper",))
 @TWINS.twin(
     "bookie-one-too-many", "BK-2", "one request more than the limit is in progress",
     "<= instead of <")
-class OneTooMany(Bookie):
+class OneRequestTooMany(Bookie):
     """The test of the limit admits one request too many."""
 
     def _has_permit(self, kind: Kind) -> bool:
@@ -174,7 +174,7 @@ class AnsweringTwice(Bookie):
 @TWINS.twin(
     "bookie-newest-first", "BK-52", "of a batch, the newest request is started first",
     "a stack instead of a queue")
-class NewestFirst(Bookie):
+class NewestRequestFirst(Bookie):
     """Decoded requests are taken from the wrong end."""
 
     def receive(self, channel: int, requests: Iterable[tuple[Name, Kind]]) -> list[Effect]:
@@ -184,7 +184,7 @@ class NewestFirst(Bookie):
 @TWINS.twin(
     "bookie-passes-by", "BK-53", "of the waiting channels, the last one is next",
     "a wait queue that is served from its end")
-class PassingBy(Bookie):
+class LastChannelFirst(Bookie):
     """The channel that began to wait last is served first."""
 
     def _next_in(self, line: deque[int]) -> int:

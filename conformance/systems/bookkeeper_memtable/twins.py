@@ -28,7 +28,7 @@ class LookingBefore(Memtable):
 @TWINS.twin(
     "memtable-asks-once", "BK-22", "an entry asks for a flush when it begins to wait, and not "
     "again", "a flush that brings too little, and no request for another one")
-class AskingOnce(Memtable):
+class AskingForOneFlush(Memtable):
     """A flush under way is assumed to bring enough room."""
 
     def flushed(self, *, failed: bool = False) -> Moved:
@@ -94,7 +94,7 @@ class InsertingTwice(Memtable):
 @TWINS.twin(
     "memtable-newest-first", "BK-71", "of the waiting entries, the newest is inserted first",
     "a stack instead of a queue")
-class NewestFirst(Memtable):
+class NewestEntryFirst(Memtable):
     """The wait queue is served from its end."""
 
     def flushed(self, *, failed: bool = False) -> Moved:

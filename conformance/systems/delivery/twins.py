@@ -285,7 +285,7 @@ class LateAckOfAnother(Broker):
 @TWINS.twin(
     "delivery-acks-twice", "DELIV-12", "an ack of what is over is taken",
     "no record of what is over: any ack is answered as done")
-class AckingTwice(Broker):
+class AckingWhatIsOver(Broker):
     """A consumer cannot know whether it was the one."""
 
     def ack(self, consumer: Hashable, message: Hashable) -> bool:

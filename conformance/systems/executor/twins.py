@@ -98,7 +98,7 @@ class WaitingForFullQueue(Executor):
 @TWINS.twin(
     "executor-newest-first", "EXEC-2", "the task that came last starts first",
     "a stack in the place of a queue")
-class NewestFirst(Executor):
+class NewestTaskFirst(Executor):
     """Under load, old tasks starve."""
 
     def _next(self) -> Task:

@@ -50,7 +50,7 @@ class GivingAgain(Master):
 @TWINS.twin(
     "jobs-newest-first", "FLOW-51", "the job that came last is given first",
     "a stack in the place of a queue")
-class NewestFirst(Master):
+class NewestJobFirst(Master):
     """The queue is reversed before each assignment."""
 
     def _give(self) -> list[News]:
@@ -99,7 +99,7 @@ class OnePlaceFewer(Master):
 @TWINS.twin(
     "jobs-drops-all", "FLOW-52", "a full queue drops all that it holds",
     "drop-buffer in the place of drop-head")
-class DroppingAll(Master):
+class DroppingTheWholeQueue(Master):
     """The waiting jobs are cleared for the one that comes."""
 
     def __init__(self, places: int) -> None:
@@ -110,7 +110,7 @@ class DroppingAll(Master):
 @TWINS.twin(
     "jobs-unbounded", "FLOW-53", "a queue without a bound",
     "the mail's opinion, misread as a permission: unboundedness rather than dropping")
-class Unbounded(Master):
+class UnboundedJobs(Master):
     """Every job is kept."""
 
     def __init__(self, places: int) -> None:

@@ -303,7 +303,7 @@ class TellingTheLeaderAlone(Batch):
 
 @TWINS.twin("controller-metadata-late", "KAFKA-C15", "no broker gets metadata of an election",
             "KAFKA-4443: a follower does not know its leader")
-class WithoutMetadata(Batch):
+class WithholdingMetadata(Batch):
     """A LeaderAndIsr is sent without metadata."""
 
     def update_metadata(self, brokers: Iterable[int], partitions: Iterable[TopicPartition]) -> None:

@@ -95,7 +95,7 @@ class AcksAllAsOne(Replica):
 @TWINS.twin("failover-hw-of-known-isr", "KAFKA-F4",
             "the high watermark waits for the known ISR, not for replicas that may have joined",
             "KAFKA-8966, KAFKA-12686")
-class WaitingForKnown(Replica):
+class WaitingForTheKnownIsr(Replica):
     """A replica that is about to join may lack a record that is committed meanwhile."""
 
     def waited_for(self) -> frozenset[int]:
@@ -264,7 +264,7 @@ class UnguardedController(Controller):
     store_type = UnguardedStore
 
 
-class GoingOn(Controlling):
+class WritingOnAfterReplacement(Controlling):
     """Requests of a session that is over are sent again in the next one, as ZkClient did; the
     controller is notified after that.
     """
@@ -291,7 +291,8 @@ class GoingOn(Controlling):
 TWINS.add(
     "failover-unguarded-controller", "KAFKA-F10",
     "a replaced controller that has another session already writes to the quorum",
-    "KAFKA-6082", parts={"parts": Parts(controller=UnguardedController, controlling=GoingOn)})
+    "KAFKA-6082", parts={"parts": Parts(
+        controller=UnguardedController, controlling=WritingOnAfterReplacement)})
 
 
 class SameEpoch(PartitionMachine):
@@ -319,7 +320,7 @@ class Unclean(Controller):
         super().__init__(broker, ControllerSettings(unclean_all=True))
 
 
-class Joining(PartitionMachine):
+class JoiningTheOldIsr(PartitionMachine):
     """An unclean leader joins the old ISR."""
 
     def next_leadership(self, found: Leadership, elected: Elected) -> Leadership:
@@ -333,7 +334,7 @@ class Joining(PartitionMachine):
 class JoiningController(Controller):
     """A replica that comes back counts as in sync, and lacks its leader's records."""
 
-    partitions_type = Joining
+    partitions_type = JoiningTheOldIsr
 
 
 # ---- operators' requests --------------------------------------------------------------------
@@ -435,7 +436,7 @@ class SentOnce(Channels):
             self._send_first(broker, channel)
 
 
-class KeepingAll(Channels):
+class QueueingTheObsolete(Channels):
     """Every request waits for its turn, even if it is obsolete."""
 
     def put(self, channel: Any, request: ControllerRequest) -> None:
@@ -448,7 +449,7 @@ class KeepingAll(Channels):
 class EndlessQueue(Controller):
     """It grows as long as the broker is registered."""
 
-    channels_type = KeepingAll
+    channels_type = QueueingTheObsolete
 
 
 @TWINS.twin("failover-no-retry", "KAFKA-F14",

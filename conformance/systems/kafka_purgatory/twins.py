@@ -154,7 +154,7 @@ class WithoutTries(ReportingOperation):
     "purgatory-no-second-try", "KAFKA-P3",
     "a request that became ready before it was watched waits for its timeout",
     "no second tryComplete")
-class WithoutSecondTry(ReportingOperation):
+class WatchingTooLate(ReportingOperation):
     """The requester tries, watches, and goes to the timer."""
 
     def safe_try_complete_or_else(self, watch: Watch, keys: Keys) -> bool:
@@ -280,7 +280,7 @@ class _Keeping(WatcherLists):
 @TWINS.twin(
     "kafka-2160-empty-lists-stay", "KAFKA-P7", "a key with an empty list stays in the map",
     "KAFKA-2160: empty watcher lists are never removed")
-class KeepingEmptyLists(Purgatory):
+class LeavingEmptyLists(Purgatory):
     """Empty lists stay in the map."""
 
     def __init__(self, purge_interval: int = PURGE_INTERVAL) -> None:
@@ -331,7 +331,7 @@ class CancellingTheTimerAlone(Purgatory):
 
 
 @TWINS.twin("purgatory-untimed", "KAFKA-P2L", "requests never time out", "timerEnabled = false")
-class WithoutTimeouts(Purgatory):
+class NeverTimingOut(Purgatory):
     """No request enters the timer (timerEnabled = false)."""
 
     def _begin_timeout(self, operation: DelayedOperation, now: int) -> None:

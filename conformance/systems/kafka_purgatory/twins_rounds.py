@@ -12,7 +12,7 @@ from ....reference.kafka.purgatory import PURGE_INTERVAL, Purgatory
 from ....reference.kafka.timer import Timer
 from ....reference.kafka.watcher_lists import Watchers
 from ...suites.twin import Twins
-from ..timer.twins import HorizonIncluded as LongWheel
+from ..timer.twins import EndOfIntervalIncluded as LongWheel
 from ..timer.twins import timer_of
 from .adapter import ReferencePurgatory, ReportingOperation
 
@@ -150,7 +150,7 @@ class AnsweringThatNothingMoved(Purgatory):
 @ROUNDS.twin(
     "purgatory-horizon", "KAFKA-P20", "a request expires a round of the wheel early",
     "exp <= cur + n u in TimingWheel.add; timer_mutants")
-class HorizonIncluded(Purgatory):
+class ExpiringARoundEarly(Purgatory):
     """On wheels with exp <= cur + n u."""
 
     def __init__(self, purge_interval: int = PURGE_INTERVAL) -> None:

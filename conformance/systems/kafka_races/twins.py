@@ -530,7 +530,7 @@ class _WithoutSecondLook(TimingWheel):
 @TWINS.twin(
     "kafka-two-overflows", "KAFKA-W10", "no second look: two overflow wheels for one level",
     "KAFKA-2112: addOverflowWheel")
-class TwoOverflows(Timer):
+class TwoWheelsForOneLevel(Timer):
     """Two threads that need an overflow wheel make one each."""
 
     __slots__ = ()

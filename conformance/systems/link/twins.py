@@ -29,7 +29,7 @@ TWINS: Final = Twins("link", ReferenceLink, ("reference.link",), _end)
 @TWINS.twin(
     "link-overdraws", "FLOW-6", "A sends one element more than it has credits",
     ">= 0 in the place of > 0")
-class Overdrawing(Sender):
+class SendingPastItsCredits(Sender):
     """The test for a credit lets the last one be spent twice."""
 
     def _may_send(self) -> bool:
@@ -102,7 +102,7 @@ class SleepingOnPermits(Sender):
 @TWINS.twin(
     "link-newest-first", "FLOW-10", "A sends the newest of the elements that wait",
     "a stack in the place of a queue")
-class NewestFirst(Sender):
+class NewestElementFirst(Sender):
     """The waiting elements form a stack."""
 
     def _send(self) -> list[int]:

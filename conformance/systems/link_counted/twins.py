@@ -144,7 +144,7 @@ class WithoutDedupe(Receiver):
 @TWINS.twin(
     "counted-wraps", "FLOW-23", "B distinguishes elements by the last bit of their numbers",
     "the alternating bit, on a network that reorders")
-class Wrapping(Receiver):
+class ComparingTheLastBit(Receiver):
     """One bit is enough as long as no message overtakes another."""
 
     def _is_new(self, number: int) -> bool:

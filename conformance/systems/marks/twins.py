@@ -19,7 +19,7 @@ TWINS.variants(EXPECTATIONS, MarksOfTheBook)
 @TWINS.twin(
     "marks-calls-late", "FLOW-112", "stop is said one element later",
     "> high + 1 in the place of > high: the room for elements under way is short by one")
-class CallingLate(Watermarks):
+class StoppingOneLate(Watermarks):
     """One element above the mark is accepted without a stop."""
 
     def arrive(self, count: int) -> bool:
@@ -121,7 +121,7 @@ class KeepingWhileStopped(Watermarks):
 @TWINS.twin(
     "marks-overrun", "FLOW-118", "elements that come more than two above the high mark are lost",
     "FLOW-40: the places above the mark are fewer than the elements under way when stop is said")
-class Overrun(Watermarks):
+class LosingTheExcess(Watermarks):
     """A sender that is stopped has sent more elements by then."""
 
     def arrive(self, count: int) -> bool:

@@ -180,7 +180,7 @@ class HandedBack(Core):
 @TWINS.twin(
     "last-in-first-out", "QUEUE-3", "the youngest item leaves first",
     "a stack where a queue was meant")
-class LastInFirstOut(Core):
+class YoungestItemFirst(Core):
     """The youngest item leaves first."""
 
     def _remove(self) -> Any:

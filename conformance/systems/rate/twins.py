@@ -18,7 +18,7 @@ TWINS: Final = Twins("rate", ReferenceRate, ("reference.rate",))
 @TWINS.twin(
     "rate-keeps-all", "FLOW-80", "permits that are not taken are kept without end",
     "003#E17: a bucket without a depth")
-class KeepingAll(RateLimit):
+class KeepingUntakenPermits(RateLimit):
     """A pause is saved up, however long it was."""
 
     def tick(self) -> None:
@@ -53,7 +53,7 @@ class GainingWhenAsked(RateLimit):
 @TWINS.twin(
     "rate-overdraws", "FLOW-80", "a caller that finds one permit gets all that it asks for",
     "a comparison with 0 in the place of the number")
-class Overdrawing(RateLimit):
+class GivingAllForOne(RateLimit):
     """The number of permits left may be negative."""
 
     def take(self, permits: int = 1) -> bool:
@@ -66,7 +66,7 @@ class Overdrawing(RateLimit):
 @TWINS.twin(
     "rate-one-too-many", "FLOW-80", "the bucket keeps one permit more than its depth",
     "> in the place of >= at the depth")
-class OneTooMany(RateLimit):
+class OnePermitTooMany(RateLimit):
     """There is room for one more."""
 
     def tick(self) -> None:
@@ -307,7 +307,7 @@ class LeastFirst(RateLimit):
 @TWINS.twin("rate-newcomers-overtake", "FLOW-83",
             "a call that does not wait takes permits for which others wait",
             "a try_acquire that does not look at the wait queue")
-class Overtaken(RateLimit):
+class NewcomersOvertake(RateLimit):
     """Only waiting calls look at the wait queue."""
 
     def take(self, permits: int = 1) -> bool:

@@ -74,7 +74,7 @@ class ServingOne(Out):
 
 @TWINS.twin("publisher-wraps", "RS-3.17", "adds up demand in 64 bits, and overflows",
             "demand that overflows is negative: request(MAX) twice stops the stream")
-class Wrapping(Out):
+class OverflowingDemand(Out):
     """The sum of requests overflows: it is not capped."""
 
     def _sum(self, count: int) -> int:
@@ -190,7 +190,7 @@ class FailingAtItsEnd(Out):
 
 @TWINS.twin("publisher-fails-in-silence", "RS-1.4", "there is no onError when the source fails",
             "an exception that only the log sees")
-class FailingInSilence(Out):
+class WithoutOnError(Out):
     """A failure ends the stream without an onError."""
 
     def _next(self) -> Signal[int] | None:
@@ -293,7 +293,7 @@ class KeepingTheCancelled(Out):
 
 @TWINS.twin("publisher-revives", "RS-3.6", "a request after a cancel is honoured",
             "request sets the state to running, whatever it was")
-class Reviving(Out):
+class AnsweringAfterACancel(Out):
     """The last call wins: a request undoes a cancel."""
 
     def request(self, count: int) -> None:

@@ -42,7 +42,7 @@ class CountingWhatWaits(Base):
 
 @TWINS.twin("subscriber-waits-for-more-than-a-batch", "RS-2.1", "requests only more than a batch",
             "rsocket #264: off by one; > instead of >=")
-class WaitingForMore(Base):
+class AskingAboveABatch(Base):
     """After the first element, the threshold of a request is one too high."""
 
     def _worth_asking(self) -> int:
@@ -160,7 +160,7 @@ class LeavingInSilence(Base):
 
 @TWINS.twin("subscriber-overlaps", "RS-2.7", "calls its subscription while a call has not returned",
             "two threads, one for signals and one for work, and both request")
-class Overlapping(Base):
+class CallingWhileInACall(Base):
     """No thread checks whether a call is open."""
 
     def _is_busy(self) -> bool:

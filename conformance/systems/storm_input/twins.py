@@ -86,7 +86,7 @@ class Draining(Core):
 @TWINS.twin(
     "D3-budgets", "STORM-I10", "an interrupted round starts over",
     "JCQueue.consumeImpl with an exit condition")
-class Forgetful(Core):
+class StartingRoundsOver(Core):
     """Each call of the consumer begins a new round."""
 
     def _pause(self) -> None:
@@ -161,7 +161,7 @@ class BlockingAtTheLimit(Core):
 
 
 @TWINS.twin("STORM-744", "STORM-I2", "recvQ has no bound", "STORM-744: an unbounded message_queue")
-class Unbounded(Core):
+class UnboundedReceiveQueue(Core):
     """recvQ takes every tuple that comes."""
 
     def _has_room(self) -> bool:

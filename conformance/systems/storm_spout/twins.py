@@ -110,7 +110,7 @@ class AckingTheLate(Spout):
 @TWINS.twin(
     "storm-3514-no-timeouts", "STORM-K46", "a root without an answer stays pending forever",
     "STORM-3514: message timeouts disabled")
-class WithoutTimeouts(Spout):
+class PendingForever(Spout):
     """Message timeouts are disabled: a lost root stays pending."""
 
     def tick(self) -> Calls:

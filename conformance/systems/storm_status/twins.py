@@ -232,7 +232,7 @@ class OffTooEarly(StatusTracker):
 @TWINS.twin(
     "D4-number", "STORM-O10", "the number is taken after the flags were read",
     "BackPressureStatus's constructor")
-class NumberedAfterReading(StatusTracker):
+class StatusNumberedLate(StatusTracker):
     """The number is taken after the flags were read."""
 
     def _tell(self, only: str | None = None) -> Steps:
@@ -285,7 +285,7 @@ class BelievingAll(RemoteFlags):
 @TWINS.twin(
     "global-throttle", "STORM-O9", "a sender stops for all tasks as soon as one is backlogged",
     "Storm 1.x: one 'throttle' flag for the topology")
-class GlobalThrottle(RemoteFlags):
+class StoppingForAllTasks(RemoteFlags):
     """One flag for all: while any task is backlogged, the sender holds back from all tasks."""
 
     def _apply(self, status: Status) -> None:

@@ -391,7 +391,7 @@ class Unlimited(Worker):
 @TWINS.twin(
     "cluster-deaf", "STORM-C19", "a worker hears no status, and continues to send",
     "STORM-1087: backpressure stays off, seen from the sender")
-class Deaf(RemoteFlags):
+class SendingWithoutStatus(RemoteFlags):
     """No status is heard, so the overflowQs of the others grow with the source."""
 
     def hear(self, status: Status) -> bool:

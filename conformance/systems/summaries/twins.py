@@ -125,7 +125,7 @@ class RepeatingTheLast(Groups[int]):
     "batch-newest-first", "FLOW-126", "the newest value of a batch comes first",
     "a list that is filled and emptied at the same end",
     of=ReferenceBatches, originals=("reference.batches",))
-class NewestFirst(Groups[int]):
+class NewestValueFirst(Groups[int]):
     """The values come out as of a stack."""
 
     def make(self) -> list[int]:
@@ -148,7 +148,7 @@ class GoingEmpty(Groups[int]):
     "batch-merges", "FLOW-126", "two values that come in a row are one",
     "values are rolled up where they should be batched",
     of=ReferenceBatches, originals=("reference.batches",))
-class Merging(Groups[int]):
+class MergingNeighbours(Groups[int]):
     """The sum of the two values is right."""
 
     def take(self, element: int) -> None:

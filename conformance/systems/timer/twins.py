@@ -120,7 +120,7 @@ _MUTANT: Final = "a line of TimingWheel that is easily left out; timer_mutants"
 @TWINS.twin(
     "timer-clock-not-rounded", "KAFKA-W23", "clocks are not rounded to ticks",
     _MUTANT)
-class ClockNotRounded(OpenWheel):
+class UnroundedClocks(OpenWheel):
     """Clocks are set to the time, not to the beginning of a tick."""
 
     def make_overflow(self) -> TimingWheel:
@@ -169,7 +169,7 @@ class WallClockSetBack(Timer):
     "timer-horizon", "KAFKA-W22", "covered if exp <= cur + n u",
     "a line of TimingWheel that is easily left out; timer_mutants; equivalent only as long as "
     "buckets that expire together leave the queue from the lowest wheel up")
-class HorizonIncluded(OpenWheel):
+class EndOfIntervalIncluded(OpenWheel):
     """exp <= cur + n u: the present tick's bucket is used for the tick n later."""
 
     def is_covered(self, deadline: int) -> bool:
@@ -214,7 +214,7 @@ class JavaQueue(DelayQueue[TimerTaskList]):
 class HorizonInJava(OpenTimer):
     """The same with Kafka's own queue: buckets with the same time leave it in any order."""
 
-    wheel = HorizonIncluded
+    wheel = EndOfIntervalIncluded
 
     def __init__(self, tick: int, wheel_size: int, start: int, **more: Any) -> None:
         super().__init__(tick, wheel_size, start, **more)
@@ -230,7 +230,7 @@ class HorizonInJava(OpenTimer):
     equivalent=(
         "A bucket is used next for another tick, at least n ticks later, so its expiration changes "
         "anyway, and it is offered. (timer_mutants: KAFKA-W1 to W6 hold.)"))
-class ExpirationKept(OpenTimer):
+class KeepingExpirations(OpenTimer):
     """A flushed bucket keeps its expiration."""
 
     def empty(self, bucket: TimerTaskList, place: Callable[[TimerTaskEntry], None]) -> None:

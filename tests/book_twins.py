@@ -5,7 +5,7 @@ Each row of the book that says ``refused`` has one answer, which is found here a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import cache
 from importlib import import_module
@@ -13,12 +13,14 @@ from inspect import unwrap
 from types import CodeType, FunctionType
 from typing import Any
 
+from checkvalve.conformance.suites.mechanism import Mechanism
+from checkvalve.conformance.suites.twin import Twin
 from checkvalve.conformance.systems.catalogue import SYSTEMS
 from checkvalve.spec.notation.views import View
 from checkvalve.spec.refinements import Refinement
 from checkvalve.spec.shelf import chapter_names, module_of
 
-__all__ = ["Answer", "answers", "refused_rows"]
+__all__ = ["Answer", "answers", "played", "refused_rows"]
 
 
 class Answer(StrEnum):
@@ -73,7 +75,7 @@ def _answer(row: Refinement) -> Answer:
         return Answer.UNSHOWN
     if row.machine in {each.machine for each in _rows() if not each.rule}:
         return Answer.SETTING
-    if row.shows in {view for view, _ in _views()}:
+    if row.shows in _views():
         return Answer.SAME_VIEW
     if any(name in row.machine.actions_declared for name in getattr(row.shows, "around", ())):
         return Answer.CLIENTS
@@ -90,16 +92,21 @@ def _judges(suite: Any, row: Refinement) -> bool:
 @cache
 def _played() -> frozenset[tuple[type[Any], str]]:
     """The machines that twins play, with the rule of each."""
-    return frozenset((machine, twin.rule) for system in SYSTEMS.values()
-                     for twin in system.twins.values()
-                     if (machine := getattr(twin.parts.get("core"), "machine", None)) is not None)
+    return frozenset((core.machine, twin.rule) for core, twin in played())
 
 
 @cache
-def _views() -> frozenset[tuple[type[View[Any]], str]]:
-    return frozenset((twin.parts["core"].view, twin.suite) for system in SYSTEMS.values()
-                     for twin in system.twins.values()
-                     if getattr(twin.parts.get("core"), "view", None) is not None)
+def _views() -> frozenset[type[View[Any]]]:
+    return frozenset(core.view for core, _ in played())
+
+
+def played() -> Iterator[tuple[type[Mechanism], Twin]]:
+    """The machines that stand behind ports, each with its twin."""
+    for system in SYSTEMS.values():
+        for twin in system.twins.values():
+            for part in twin.parts.values():
+                if isinstance(part, type) and issubclass(part, Mechanism):
+                    yield part, twin
 
 
 def _can_be_tested(suite: Any, row: Refinement) -> bool:
@@ -122,9 +129,15 @@ def _entries(on: Any) -> Iterator[Any]:
 def words_of(view: type[View[Any]]) -> frozenset[str]:
     """All words in the text of a view and of the functions that it calls: the actions that it may
     show are among them."""
-    found, looked = set(view.same), set[object]()
-    waiting: list[Any] = [member for base in view.__mro__ if base is not View
-                          for member in vars(base).values()]
+    return frozenset(view.same) | _words_in([
+        member for base in view.__mro__ if base is not View for member in vars(base).values()],
+        view)
+
+
+def _words_in(members: Iterable[Any], view: type[View[Any]]) -> frozenset[str]:
+    """All words in the text of some members of a view, and of what they call."""
+    found, looked = set[str](), set[object]()
+    waiting = [*members]
     while waiting:
         function = unwrap(getattr(waiting[-1], "__func__", waiting[-1])) if callable(
             getattr(waiting[-1], "__func__", waiting[-1])) else None
@@ -137,9 +150,11 @@ def words_of(view: type[View[Any]]) -> frozenset[str]:
             code = codes.pop()
             found |= {each for each in code.co_consts if isinstance(each, str)}
             codes += [each for each in code.co_consts if isinstance(each, CodeType)]
-            named = [function.__globals__.get(name) for name in code.co_names]
+            named = [function.__globals__.get(name, getattr(view, name, None))
+                     for name in code.co_names]
             waiting += [each for each in named if isinstance(each, FunctionType)
                         and each.__module__.startswith("checkvalve.spec")]
-            found |= {each[0] for each in named if isinstance(each, tuple) and each
-                      and isinstance(each[0], str)}
+            found |= {word for each in named if isinstance(each, tuple) and each
+                      for word in [each[0], *(step[0] for step in each if isinstance(step, tuple) and step)]
+                      if isinstance(word, str)}
     return frozenset(found)

@@ -79,7 +79,7 @@ class Mechanism:
             return ()
         was = copy(self._run.look(before))
         found = shows(self._view, was, self._run.look(after), **dict(arguments))
-        if found is None:
+        if not found:
             return ()
         is_one = isinstance(found, tuple) and isinstance(found[0], str)
         return (found,) if is_one else tuple(found)

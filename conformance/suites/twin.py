@@ -158,6 +158,8 @@ class Twins(dict[str, Twin]):
             words = re.sub(r"(?<!^)(?=[A-Z])", "-", variant).lower()
             name, history = (known or {}).get(variant) or (
                 f"{self._suite}-{words}", f"{variant}, a variant in the rule book")
+            if name in self:    # its observer refuses it at another rule, too
+                name = f"{name}-at-{row.rule.lower()}"
             made = type(variant, (book,), {"machine": row.machine})
             self.add(name, row.rule, row.about, history, parts=self._parts_of(made), **more)
 

@@ -6,8 +6,12 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from ....reference.flow.link import LinkReceiver, LinkSender
+from ....spec.flow import frames_seen, shares_seen
 from ...suites.twin import Twins
 from .adapter import ReferenceLink
+from .mechanism import (
+    AllSenders, BatchesOfTheBook, OneOfSeveral, SendersOfTheBook, SingleCredits, StageOfTheBook,
+)
 
 __all__ = ["TWINS"]
 
@@ -17,10 +21,16 @@ Receiver = LinkReceiver[int]
 
 def _end(bug: type[Any]) -> dict[str, Any]:
     """The end of the link that a class with a bug replaces."""
-    return {"sender" if issubclass(bug, LinkSender) else "receiver": bug}
+    is_sender = issubclass(bug, LinkSender | SendersOfTheBook)
+    return {"sender" if is_sender else "receiver": bug}
 
 
 TWINS: Final = Twins("link", ReferenceLink, ("reference.link",), _end)
+TWINS.variants(frames_seen.EXPECTATIONS, StageOfTheBook, of=SingleCredits, apart=("KeepingAPlace",))
+TWINS.variants(frames_seen.EXPECTATIONS, BatchesOfTheBook)
+TWINS.variants(shares_seen.EXPECTATIONS, OneOfSeveral, of=SingleCredits)
+TWINS.variants(shares_seen.EXPECTATIONS, AllSenders, of=SingleCredits, apart=("Unknown",))
+TWINS.variants(shares_seen.EXPECTATIONS, SendersOfTheBook, apart=("Forgetting",))
 
 
 # ---- the sender -----------------------------------------------------------------------------

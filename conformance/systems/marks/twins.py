@@ -8,12 +8,13 @@ from ....reference.flow.marks import Watermarks
 from ....spec.flow.marks_seen import EXPECTATIONS
 from ...suites.twin import Twins
 from .adapter import ReferenceMarks
-from .mechanism import MarksOfTheBook
+from .mechanism import ArrivingOnly, MarksOfTheBook, SquelchOfTheBook
 
 __all__ = ["TWINS"]
 
 TWINS: Final = Twins("marks", ReferenceMarks, ("reference.marks",))
 TWINS.variants(EXPECTATIONS, MarksOfTheBook)
+TWINS.variants(EXPECTATIONS, SquelchOfTheBook, of=ArrivingOnly, apart=("Squelch", "AtFullRate"))
 
 
 @TWINS.twin(

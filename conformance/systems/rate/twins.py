@@ -7,12 +7,17 @@ from collections.abc import Generator
 from typing import Final
 
 from ....reference.flow.bucket import RateLimit, SlidingLog
+from ....spec.flow.rate_seen import EXPECTATIONS
 from ...suites.twin import Twins
 from .adapter import ReferenceLog, ReferenceRate
+from .mechanism import BucketOfTheBook, LimitOfTheBook
 
 __all__ = ["TWINS"]
 
 TWINS: Final = Twins("rate", ReferenceRate, ("reference.rate",))
+TWINS.variants(EXPECTATIONS, BucketOfTheBook, of=LimitOfTheBook, known={
+    "Bottomless": ("rate-bucket-has-no-bottom", "003#E17: a bucket without a depth"),
+    "Forgetting": ("rate-bucket-forgets", "permits of the present tick alone")})
 
 
 @TWINS.twin(

@@ -7,8 +7,10 @@ from typing import Final
 
 from ....reference.storm.acker import BUCKETS, Acker, Entry, Tell, Telling
 from ....reference.storm.rotating import RotatingMap
+from ....spec.storm.acking.acker_seen import EXPECTATIONS
 from ...suites.twin import Twins
 from .adapter import ReferenceAcker
+from .mechanism import AckingOnly, EntryOfTheBook, FailingOnly, OrphansOfTheBook
 
 __all__ = ["TWINS"]
 
@@ -18,6 +20,12 @@ Tells = tuple[Tell, ...]
 
 
 TWINS: Final = Twins("storm.acker", ReferenceAcker, ("reference.storm.acker",))
+TWINS.variants(EXPECTATIONS, EntryOfTheBook, of=FailingOnly, known={
+    "CopyingMap": ("acker-map-copies", "a put into the front bucket that leaves the others alone"),
+    "SpareMap": ("acker-map-has-a-spare", "N + 1 buckets, as if the front did not count")})
+TWINS.variants(EXPECTATIONS, OrphansOfTheBook, of=AckingOnly, known={
+    "MemoryWithoutTicks": (
+        "acker-memory-grows", "STORM-2786: no ticks to system components, and orphans stay")})
 
 
 # ---- time -----------------------------------------------------------------------------------

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from ....reference.storm.spout import Call, Outcome, SpoutMisuse, SpoutPending
+from ....spec.storm.spouts.spout_seen import EXPECTATIONS
 from ...suites.twin import Twins
 from .adapter import ReferenceSpout
+from .mechanism import RootOfTheBook, SpoutOfTheBook
 
 __all__ = ["TWINS"]
 
@@ -15,6 +17,9 @@ Spout = SpoutPending[str]
 
 
 TWINS: Final = Twins("storm.spout", ReferenceSpout, ("reference.storm.spout",))
+TWINS.variants(EXPECTATIONS, RootOfTheBook, of=SpoutOfTheBook, known={
+    "CopyingMap": ("spout-map-copies", "a put into the front bucket that leaves the others alone"),
+    "SpareMap": ("spout-map-has-a-spare", "N + 1 buckets, as if the front did not count")})
 
 
 # ---- the maximum ----------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from checkvalve.spec.notation.views import View
 from checkvalve.spec.refinements import Refinement
 from checkvalve.spec.shelf import chapter_names, module_of
 
-__all__ = ["Answer", "answers", "played", "refused_rows"]
+__all__ = ["Answer", "answers", "played", "refused_rows", "suites_of"]
 
 
 class Answer(StrEnum):
@@ -34,6 +34,9 @@ class Answer(StrEnum):
     SETTING = "the machine is a sound one, with constants that do not fit"
     CLIENTS = "the chapter plays the clients, too, whose steps must come in between"
     HIDDEN = "the chapter takes steps of its own, whose order no request says"
+    BEGUN = "the chapter begins after requests of the port for which it has no step"
+    AT_ONCE = "one step of the chapter is all the requests that its rule is tested with"
+    UNDONE = "its rule is tested with a request that is no step of the chapter"
     SAME_VIEW = "its suite's machine could play it, and a default run does not name its rule"
     OPEN = "nothing was found that keeps it from the port"
 
@@ -61,26 +64,75 @@ def answers() -> Mapping[Answer, list[Refinement]]:
 
 
 def _answer(row: Refinement) -> Answer:
-    judging = [system for system in SYSTEMS.values() if _judges(system.suite, row)]
-    played = _played()
-    if (row.machine, row.rule) in played:
+    judging = suites_of(row)
+    if (row.machine, row.rule) in _played():
         return Answer.TWIN
     if not judging:
         return Answer.NO_SUITE
-    tables = [system for system in judging if getattr(
-        getattr(system.suite, "conversation", None), "says", None) is not None]
+    tables = [suite for suite in judging if getattr(
+        getattr(suite, "conversation", None), "says", None) is not None]
     if not tables:
         return Answer.HISTORY
-    if not any(_can_be_tested(system.suite, row) for system in tables):
+    if not any(_can_be_tested(suite, row) for suite in tables):
         return Answer.UNSHOWN
     if row.machine in {each.machine for each in _rows() if not each.rule}:
         return Answer.SETTING
-    if row.shows in _views():
+    if any(_could_play(core, twin, row) for core, twin in played()):
         return Answer.SAME_VIEW
     if any(name in row.machine.actions_declared for name in getattr(row.shows, "around", ())):
         return Answer.CLIENTS
-    shown = {*row.shows.shows_actions, *row.shows.same}
-    return Answer.HIDDEN if set(row.machine.actions_declared) - shown else Answer.OPEN
+    return next((answer for answer in (
+        Answer.HIDDEN, Answer.BEGUN, Answer.AT_ONCE, Answer.UNDONE)
+        if all(answer in _of_steps(suite, row) for suite in tables)), Answer.OPEN)
+
+
+def _could_play(core: type[Mechanism], twin: Twin, row: Refinement) -> bool:
+    """True if the adapter of a twin shows what the row does, and can do what its rule needs."""
+    if core.view is not row.shows:
+        return False
+    suite = SYSTEMS[twin.suite].suite
+    can = set(twin.adapter().request({
+        "do": "hello", "port": suite.port, "settings": suite.settings(suite.capacities[-1]),
+    }).get("ok", {}).get("can", ()))
+    operations = set(suite.conversation.says.rows)
+    return all(can & set(group) for group in suite.groups(suite.rule(row.rule))
+               if set(group) & operations)
+
+
+def _of_steps(suite: Any, row: Refinement) -> set[Answer]:
+    """The reasons that follow from the requests of a suite for which a chapter has steps. A step
+    that only shows what a server does is its own."""
+    steps = {name: _asked(suite, _words_in([member], row.shows))
+             for name, member in row.shows.shows_actions.items()}
+    steps |= {name: _asked(suite, frozenset([name])) for name in row.shows.same}
+    taken = frozenset[str]().union(*steps.values())
+    found = set()
+    if any(not steps.get(name) for name in row.machine.actions_declared):
+        found.add(Answer.HIDDEN)
+    begins = _words_in([row.shows.begins], row.shows)
+    if _asked(suite, begins) - taken:
+        found.add(Answer.BEGUN)
+    operations = set(suite.conversation.says.rows)
+    groups = [set(group) for group in suite.groups(suite.rule(row.rule)) if set(group) & operations]
+    if len(steps) == 1 < len(groups) and all(group & taken for group in groups):
+        found.add(Answer.AT_ONCE)
+    if any(not group & taken for group in groups):
+        found.add(Answer.UNDONE)
+    return found
+
+
+def _asked(suite: Any, words: frozenset[str]) -> frozenset[str]:
+    """The requests that words of a view stand for: each has steps that report it, or the first part
+    of its answer has a step that could be no other request's."""
+    return frozenset(do for do, rows in suite.conversation.says.rows.items() if words & (
+        {tells.action for on in rows for tells in on.tells}
+        or {entry.action for on in rows for part in on.parts[:1] for group in part.groups
+            for entry in group}))
+
+
+def suites_of(row: Refinement) -> list[Any]:
+    """The suites that judge by the observer of a row."""
+    return [system.suite for system in SYSTEMS.values() if _judges(system.suite, row)]
 
 
 def _judges(suite: Any, row: Refinement) -> bool:
@@ -93,11 +145,6 @@ def _judges(suite: Any, row: Refinement) -> bool:
 def _played() -> frozenset[tuple[type[Any], str]]:
     """The machines that twins play, with the rule of each."""
     return frozenset((core.machine, twin.rule) for core, twin in played())
-
-
-@cache
-def _views() -> frozenset[type[View[Any]]]:
-    return frozenset(core.view for core, _ in played())
 
 
 def played() -> Iterator[tuple[type[Mechanism], Twin]]:
@@ -154,7 +201,7 @@ def _words_in(members: Iterable[Any], view: type[View[Any]]) -> frozenset[str]:
                      for name in code.co_names]
             waiting += [each for each in named if isinstance(each, FunctionType)
                         and each.__module__.startswith("checkvalve.spec")]
-            found |= {word for each in named if isinstance(each, tuple) and each
-                      for word in [each[0], *(step[0] for step in each if isinstance(step, tuple) and step)]
-                      if isinstance(word, str)}
+            steps = [step for each in named if isinstance(each, tuple)
+                     for step in (each, *each) if isinstance(step, tuple) and step]
+            found |= {step[0] for step in steps if isinstance(step[0], str)}
     return frozenset(found)

@@ -59,7 +59,7 @@ class ReceiverOfTheBook(Mechanism):
         return Processed(self._elements.popleft(), _credits((*shown, *self.settle())))
 
     def _all(self, action: str, steps: Iterable[Mapping[str, int]]) -> tuple[Seen, ...] | None:
-        """What several steps show; None if one is not enabled."""
+        """The observer's steps that some steps show; None if one is not enabled."""
         shown: tuple[Seen, ...] = ()
         for arguments in steps:
             more = self.fire(action, **arguments)

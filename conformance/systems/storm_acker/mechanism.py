@@ -67,12 +67,12 @@ class EntriesOfTheBook(ReferenceAcker):
     init = reset_timeout = None                     # type: ignore[assignment]
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """Begin without entries."""
+        """Raises ``Declined`` for fewer buckets than the chapter's map has."""
         self._buckets: int = settings["capacity"]
         self._entries: dict[str, EntryOfTheBook] = {}
         try:
             self.core(self._buckets)
-        except InputError:      # a map has two buckets or more
+        except InputError:
             raise Declined(f"{UNSUPPORTED}capacity") from None
 
     def fail(self, root: str) -> list[Message]:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
-from ....spec.notation.errors import InputError
 from ....spec.notation.machine import Machine
 from ....spec.notation.views import View
 from ....spec.storm.acking.acker_seen import MapSeen, MemorySeen
 from ....spec.storm.acking.rotating import AckerMemory, RotatingMap
-from ...adapters.base import Declined
-from ...ports.base import UNSUPPORTED, Message
+from ...ports.base import Message
 from ...suites.mechanism import Mechanism
 from .adapter import ReferenceAcker
 
@@ -19,13 +17,15 @@ __all__ = ["AckingOnly", "EntryOfTheBook", "FailingOnly", "OrphansOfTheBook"]
 
 
 class EntryOfTheBook(Mechanism):
-    """The entry of one root, in a map that rotates with each unit of time."""
+    """The entry of one root, in a map that rotates with each unit of time. The chapter's maps have
+    two buckets or more: one of a single bucket is one of two that rotates twice a period."""
 
     machine: ClassVar[type[Machine]] = RotatingMap
     view: ClassVar[type[View[Any]]] = MapSeen
 
     def __init__(self, buckets: int) -> None:
-        super().__init__(N=buckets, P=1)
+        super().__init__(N=max(2, buckets), P=1)
+        self._turns: Final = 2 if buckets == 1 else 1
 
     def comes(self) -> None:
         """A message about the root."""
@@ -33,7 +33,8 @@ class EntryOfTheBook(Mechanism):
 
     def tick(self) -> None:
         """A period has passed."""
-        self.fire("elapse")
+        for _ in range(self._turns):
+            self.fire("elapse")
 
     @property
     def size(self) -> int:
@@ -67,13 +68,9 @@ class EntriesOfTheBook(ReferenceAcker):
     init = reset_timeout = None                     # type: ignore[assignment]
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """Raises ``Declined`` for fewer buckets than the chapter's map has."""
+        """The acker has no entry yet."""
         self._buckets: int = settings["capacity"]
         self._entries: dict[str, EntryOfTheBook] = {}
-        try:
-            self.core(self._buckets)
-        except InputError:
-            raise Declined(f"{UNSUPPORTED}capacity") from None
 
     def fail(self, root: str) -> list[Message]:
         """A bolt has failed a tuple of the root."""

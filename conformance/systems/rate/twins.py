@@ -16,18 +16,8 @@ __all__ = ["TWINS"]
 
 TWINS: Final = Twins("rate", ReferenceRate, ("reference.rate",))
 TWINS.variants(EXPECTATIONS, BucketOfTheBook, of=LimitOfTheBook, known={
-    "Bottomless": ("rate-bucket-has-no-bottom", "003#E17: a bucket without a depth"),
+    "Bottomless": ("rate-keeps-all", "003#E17: a bucket without a depth"),
     "Forgetting": ("rate-bucket-forgets", "permits of the present tick alone")})
-
-
-@TWINS.twin(
-    "rate-keeps-all", "FLOW-80", "permits that are not taken are kept without end",
-    "003#E17: a bucket without a depth")
-class KeepingUntakenPermits(RateLimit):
-    """A pause is saved up, however long it was."""
-
-    def tick(self) -> None:
-        self._held += self._bucket.rate
 
 
 @TWINS.twin(
@@ -387,4 +377,11 @@ class LogIdlingIn32Bits(SlidingLog):
 
 # ---- bugs that show late ----------------------------------------------------------------------
 
-TWINS.late("rate-keeps-all", 40, 300)
+class KeepingUntakenPermits(RateLimit):
+    """A bucket without a depth, as code: a pause is saved up, however long it was."""
+
+    def tick(self) -> None:
+        self._held += self._bucket.rate
+
+
+TWINS.late("rate-keeps-all", 40, 300, code=KeepingUntakenPermits)

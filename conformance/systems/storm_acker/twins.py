@@ -21,8 +21,9 @@ Tells = tuple[Tell, ...]
 
 TWINS: Final = Twins("storm.acker", ReferenceAcker, ("reference.storm.acker",))
 TWINS.variants(EXPECTATIONS, EntryOfTheBook, of=FailingOnly, known={
-    "CopyingMap": ("acker-map-copies", "a put into the front bucket that leaves the others alone"),
-    "SpareMap": ("acker-map-has-a-spare", "N + 1 buckets, as if the front did not count")})
+    "CopyingMap": (
+        "acker-copies-left", "RotatingMap.put without the removal from the other buckets"),
+    "SpareMap": ("acker-one-bucket-more", "N and N + 1 mixed up")})
 TWINS.variants(EXPECTATIONS, OrphansOfTheBook, of=AckingOnly, known={
     "MemoryWithoutTicks": (
         "acker-memory-grows", "STORM-2786: no ticks to system components, and orphans stay")})
@@ -49,16 +50,6 @@ class OneBucketLess(Acker):
 
     def __init__(self, buckets: int = BUCKETS) -> None:
         super().__init__(max(1, buckets - 1))
-
-
-@TWINS.twin(
-    "acker-one-bucket-more", "STORM-A29", "an entry lives for one tick too many",
-    "N and N + 1 mixed up")
-class OneBucketMore(Acker):
-    """An entry lives for one tick too many."""
-
-    def __init__(self, buckets: int = BUCKETS) -> None:
-        super().__init__(buckets + 1)
 
 
 @TWINS.twin(
@@ -94,24 +85,6 @@ class NotRenewingAtReset(Acker):
             return super().reset_timeout(root)
         known = entry.task is not None
         return (Tell(self._task_of(entry), Telling.RESET_TIMEOUT, root),) if known else ()
-
-
-class _Copying(RotatingMap[int, Entry]):
-    """A put leaves what the other buckets have of the key."""
-
-    def put(self, key: int, value: Entry) -> None:
-        self._buckets[0][key] = value
-
-
-@TWINS.twin(
-    "acker-copies-left", "STORM-A29", "a renewed entry stays in its old bucket too",
-    "RotatingMap.put without the removal from the other buckets")
-class LeavingCopies(Acker):
-    """A renewed entry stays in its old bucket, too, and is dropped with it."""
-
-    def __init__(self, buckets: int = BUCKETS) -> None:
-        super().__init__(buckets)
-        self._entries = _Copying(buckets)
 
 
 @TWINS.twin(

@@ -18,8 +18,9 @@ Spout = SpoutPending[str]
 
 TWINS: Final = Twins("storm.spout", ReferenceSpout, ("reference.storm.spout",))
 TWINS.variants(EXPECTATIONS, RootOfTheBook, of=SpoutOfTheBook, known={
-    "CopyingMap": ("spout-map-copies", "a put into the front bucket that leaves the others alone"),
-    "SpareMap": ("spout-map-has-a-spare", "N + 1 buckets, as if the front did not count")})
+    "CopyingMap": (
+        "spout-copies-left", "RotatingMap.put without the removal from the other buckets"),
+    "SpareMap": ("spout-three-buckets", "the acker's number of buckets")})
 
 
 # ---- the maximum ----------------------------------------------------------------------------
@@ -146,16 +147,6 @@ class OneBucket(Spout):
 
     def __init__(self, max_pending: int = 0, tasks: int = 1, buckets: int = 2) -> None:
         super().__init__(max_pending, tasks, buckets - 1)
-
-
-@TWINS.twin(
-    "spout-three-buckets", "STORM-K46", "a root times out a tick too late",
-    "the acker's number of buckets")
-class ThreeBuckets(Spout):
-    """The spout's map has as many buckets as the acker's."""
-
-    def __init__(self, max_pending: int = 0, tasks: int = 1, buckets: int = 2) -> None:
-        super().__init__(max_pending, tasks, buckets + 1)
 
 
 @TWINS.twin(

@@ -88,7 +88,7 @@ def _answer(row: Refinement) -> Answer:
 
 def _could_play(core: type[Mechanism], twin: Twin, row: Refinement) -> bool:
     """True if the adapter of a twin shows what the row does, and can do what its rule needs."""
-    if core.view is not row.shows:
+    if core.view is not row.shows or not issubclass(row.machine, core.__mro__[1].machine):
         return False
     suite = SYSTEMS[twin.suite].suite
     can = set(twin.adapter().request({

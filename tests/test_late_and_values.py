@@ -49,7 +49,7 @@ def test_a_long_run_of_a_topology_has_a_thousand_messages() -> None:
 @pytest.mark.parametrize("name", [
     "kafka-1989-not-cancelled-after-300", "rate-keeps-all-after-40", "marks-calls-late-after-300",
     "link-overdraws-after-40",
-    "timer-loses-long-delays", "timer-wraps-at-16-bits", "timer-wraps-at-31-bits",
+    "timer-wraps-at-16-bits", "timer-wraps-at-31-bits",
     "jobs-stack-from-six", "link-stack-from-six",
     "subscriber-stack-from-six"])
 def test_what_only_a_long_program_can_show_is_named_in_the_first_of_a_run(name: str) -> None:
@@ -62,7 +62,8 @@ def test_what_only_a_long_program_can_show_is_named_in_the_first_of_a_run(name: 
 
 @pytest.mark.parametrize("name", [
     "input-cuts-long-texts", "input-stack-from-six", "spout-roots-as-doubles",
-    "awaits-cuts-long-texts", "awaits-loses-numbers", "timer-loses-delays-of-nought"])
+    "awaits-cuts-long-texts", "awaits-loses-numbers", "timer-loses-delays-of-nought",
+    "timer-loses-long-delays"])
 def test_who_looks_at_values_is_found_by_a_default_run(name: str) -> None:
     """One that cuts texts, loses what is false, or keeps an id in too few bits."""
     assert find(name).verdict == NAMED

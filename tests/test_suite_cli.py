@@ -197,7 +197,7 @@ def test_rows_are_written_as_a_table(
     ["reference", "--known", "QUEUE-99"], ["reference", "--capacity", "-1"],
     ["reference", "--engine", "spark"], ["reference", "--master", "local[2]"],
     ["reference", "--seed", "many"], [], ["deque", "zoo:unicorn"],
-    ["reference.link", "--suite", "link", "--capacity", "9"],
+    ["reference.bookkeeper", "--suite", "bookkeeper", "--capacity", "401"],
 ])
 def test_bad_usage_is_one_message_and_half_a_run_is_none(
     capsys: pytest.CaptureFixture[str], arguments: list[str]

@@ -149,14 +149,23 @@ class DeafConsumer(BoundedQueue):
         require(len(self.admitted) == 0 and len(self.puts) == 0)
 
 
-class SwallowingWakeUps(DeafConsumer):
+class SwallowingWakeUps(BoundedQueue):
     """A waiter that is cancelled after it was woken wakes no other (bpo-27585)."""
+
+    @action(internal=True, fair=True, place=upto(BoundedQueue.W))
+    def serve(self, place: int) -> None:
+        """Not after a cancellation that leaves an item inside."""
+        require(not self.take_withdrew)
+        super().serve(place)
 
     @action
     def settled(self) -> None:
         """After a woken take was cancelled, the next one keeps waiting."""
-        require(len(self.takes) == 0 or self.take_withdrew)
-        super().settled()
+        require(len(self.admitted) == 0 and (len(self.puts) == 0 or len(self.inside) >= self.C))
+        require(all(item == self.K for item in self.holds))
+        require(self.take_withdrew or len(self.takes) == 0 or len(self.inside) == 0)
+        self.put_withdrew = False
+        self.take_withdrew = False
 
 
 class DroppingTheOther(DroppingQueue):

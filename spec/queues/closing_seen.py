@@ -327,10 +327,10 @@ class GivesAgain(Sleepers):
 
 
 class NewestFirst(Sleepers):
-    """Of two items the newest goes."""
+    """Of several items the newest goes."""
 
     def leaves(self) -> None:
-        if len(self.inside) > 1:
+        for _ in range(len(self.inside) - 1):
             self.inside.push(self.inside.pop())
         self.inside.pop()
 

@@ -78,14 +78,21 @@ class Deaf(Permits):
         require(len(self.granted) == 0)
 
 
-class KeepsWakeUp(Deaf):
+class KeepsWakeUp(Permits):
     """A waiter that is cancelled after it was woken wakes no other (bpo-27585)."""
+
+    @action(internal=True, fair=True, place=upto(Permits.W))
+    def grant(self, place: int) -> None:
+        """Not after a cancellation that leaves a permit free."""
+        require(not self.withdrew)
+        super().grant(place)
 
     @action
     def settled(self) -> None:
         """After a woken waiter was cancelled, the next one keeps waiting."""
-        require(len(self.line) == 0 or self.withdrew)
-        super().settled()
+        require(len(self.granted) == 0)
+        require(self.withdrew or len(self.line) == 0 or self.free == 0)
+        self.withdrew = False
 
 
 class Forgets(Permits):
@@ -101,9 +108,11 @@ class EndsTwice(Permits):
 
     @action(call=upto(Permits.K))
     def woken(self, call: int) -> None:
-        """Notify a call that has left the wait queue without a permit."""
-        require(call in self.stopping and call not in self.line and call not in self.held)
-        require(call not in self.granted)
+        """A call that has left the wait queue without a permit is notified as well."""
+        if call in self.granted:
+            super().woken(call)
+        else:
+            require(call in self.stopping and call not in self.line and call not in self.held)
 
 
 SIZE = {"C": "C", "K": "K", "W": "W"}

@@ -6,15 +6,18 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ....reference.drivers.asyncio_closing import ClosableQueue, Closed, Line
-from ...suites.twin import Twins, stack_from
+from ....reference.drivers.asyncio_closing import ClosableQueue, Closed
+from ....spec.queues.closing_seen import EXPECTATIONS
+from ...suites.mechanism import Mechanism
+from ...suites.twin import Twins
 from .adapter import ReferenceClosing
+from .mechanism import BookClosing, ClosingOfTheBook
 
 __all__ = ["TWINS"]
 
 
 def _as_kind(bug: type[Any]) -> Mapping[str, Any]:
-    return {"kind": bug}
+    return {"core" if issubclass(bug, Mechanism) else "kind": bug}
 
 
 TWINS: Final = Twins(
@@ -22,30 +25,6 @@ TWINS: Final = Twins(
 
 
 # ---- closing --------------------------------------------------------------------------------
-
-
-@TWINS.twin(
-    "closing-leaves-puts", "CLOSE-3", "closing does not wake a put that waits for room",
-    "janus #237")
-class LeavesPuts(ClosableQueue[Any]):
-    """Takes are woken, and puts are not."""
-
-    def close(self) -> None:
-        self.closed = True
-        self.wake_all(self.takes)
-
-
-@TWINS.twin(
-    "closing-wakes-one-worker", "CLOSE-2",
-    "closing wakes one take, and with more workers than items the others keep waiting",
-    "aiochannel #13")
-class WakesOneWorker(ClosableQueue[Any]):
-    """One take is woken, and passes nothing on."""
-
-    def close(self) -> None:
-        self.closed = True
-        self.wake_all(self.puts)
-        self.wake(self.takes)
 
 
 @TWINS.twin(
@@ -60,21 +39,6 @@ class WakesAsManyAsItems(ClosableQueue[Any]):
         self.wake_all(self.puts)
         for _ in self.items:
             self.wake(self.takes)
-
-
-@TWINS.twin(
-    "closing-takes-in", "CLOSE-1", "a put into a closed queue goes in if there is room",
-    "only waiting calls look at the flag")
-class TakesIn(ClosableQueue[Any]):
-    """The item is in the queue, and no take will come."""
-
-    async def put(self, item: Any) -> None:
-        if self.has_room():
-            self.items.append(item)
-            self.undone += 1
-            self.wake(self.takes)
-            return
-        await super().put(item)
 
 
 @TWINS.twin(
@@ -93,31 +57,6 @@ class TellsAndTakesIn(ClosableQueue[Any]):
             raise
 
 
-@TWINS.twin(
-    "closing-forgets-items", "CLOSE-4",
-    "a take from a closed queue is refused, although there is an item for it",
-    "the flag is looked at first; Queue.shutdown of Python without immediate must not")
-class ForgetsItems(ClosableQueue[Any]):
-    """The items inside are lost."""
-
-    async def take(self) -> Any:
-        if self.closed:
-            raise Closed
-        return await super().take()
-
-
-@TWINS.twin(
-    "closing-cuts-nothing", "CLOSE-5", "a queue that is cut off still hands out the items inside",
-    "shutdown(immediate=True) that is shutdown()")
-class CutsNothing(ClosableQueue[Any]):
-    """The items count as done, and come out."""
-
-    def cut(self) -> None:
-        self.undone -= len(self.items)
-        self.all_may_be_done()
-        self.close()
-
-
 @TWINS.twin("closing-tells-early", "CLOSE-6",
             "a take that is woken without reason reports that the queue is closed",
             "a wake-up that is taken for a closing")
@@ -133,17 +72,6 @@ class TellsEarly(ClosableQueue[Any]):
 
 
 # ---- joining --------------------------------------------------------------------------------
-
-
-@TWINS.twin(
-    "join-ends-when-empty", "JOIN-1", "a join ends once all is taken, whether it is done or not",
-    "join that looks at the size of the queue")
-class EndsWhenEmpty(ClosableQueue[Any]):
-    """The last items are still worked on."""
-
-    async def join(self) -> None:
-        if self.items:
-            await super().join()
 
 
 @TWINS.twin(
@@ -225,26 +153,6 @@ class NeverGivesWay(Spins):
 
 
 @TWINS.twin(
-    "failed-put-keeps-place", "FAIL-1",
-    "a put takes a place, fails, and the place is gone forever",
-    "bpo-33078: multiprocessing.Queue, whose semaphore was not released when pickling failed")
-class KeepsPlace(ClosableQueue[Any]):
-    """With each failed put the queue gets smaller."""
-
-    lost = 0
-
-    def has_room(self) -> bool:
-        return len(self.items) + self.lost < self.capacity
-
-    def admit(self, item: Any) -> None:
-        try:
-            super().admit(item)
-        except BaseException:
-            self.lost += 1
-            raise
-
-
-@TWINS.twin(
     "failed-put-leaves-item", "FAIL-1", "a put fails, and its item is in the queue",
     "heapq.heappush appends before it compares: asyncio.PriorityQueue does so to this day")
 class LeavesItem(ClosableQueue[Any]):
@@ -288,16 +196,6 @@ class Counts(ClosableQueue[Any]):
 
 
 @TWINS.twin(
-    "closing-one-too-many", "QUEUE-1", "there is room for one item more than the capacity",
-    "<= for <")
-class OneTooMany(ClosableQueue[Any]):
-    """A bound that is not kept."""
-
-    def has_room(self) -> bool:
-        return len(self.items) <= self.capacity
-
-
-@TWINS.twin(
     "closing-gives-twice", "QUEUE-6", "the last item before a closing is handed out twice",
     "the call that drains the queue and the woken call both have it")
 class GivesTwice(ClosableQueue[Any]):
@@ -310,40 +208,45 @@ class GivesTwice(ClosableQueue[Any]):
         return await super().take()
 
 
-@TWINS.twin(
-    "closing-deaf-put", "QUEUE-7", "a take wakes no put, until the queue is closed",
-    "anyio #143")
-class DeafPut(ClosableQueue[Any]):
-    """A put sleeps beside a free place."""
-
-    def wake(self, line: Line) -> None:
-        if line is not self.puts or self.closed:
-            super().wake(line)
-
-
-@TWINS.twin(
-    "closing-deaf-take", "QUEUE-8", "a put wakes no take, until the queue is closed",
-    "tokio #8075")
-class DeafTake(ClosableQueue[Any]):
-    """A take sleeps beside an item."""
-
-    def wake(self, line: Line) -> None:
-        if line is not self.takes or self.closed:
-            super().wake(line)
+TWINS.variants(EXPECTATIONS, ClosingOfTheBook, of=BookClosing, known={
+    "ClosesForTakes": ("closing-leaves-puts", "janus #237"),
+    "ClosesForOne": ("closing-wakes-one-worker", "aiochannel #13"),
+    "TakesInLate": ("closing-takes-in", "only waiting calls look at the flag"),
+    "TellsAtOnce": (
+        "closing-forgets-items",
+        "the flag is looked at first; Queue.shutdown of Python without immediate must not"),
+    "GivesAfterCut": ("closing-cuts-nothing", "shutdown(immediate=True) that is shutdown()"),
+    "EndsEarly": ("join-ends-when-empty", "join that looks at the size of the queue"),
+    "KeepsPlace": (
+        "failed-put-keeps-place",
+        "bpo-33078: multiprocessing.Queue, whose semaphore was not released when pickling failed"),
+    "OneTooMany": ("closing-one-too-many", "<= for <"),
+    "GivesAgain": ("closing-gives-again", "items[0] for popleft()"),
+    "TellsForNothing": ("closing-tells-the-empty", "one exception for empty and for closed"),
+    "DeafToDone": ("join-deaf", "the last task_done wakes no join"),
+    "Spinning": ("join-asks-again", "janus #715"),
+    "DeafToRoom": ("closing-deaf-put", "anyio #143"),
+    "DeafToItems": ("closing-deaf-take", "tokio #8075"),
+    "NewestFirst": ("closing-last-in-first-out", "LifoQueue where Queue was meant"),
+})
 
 
 # ---- bugs that show late ----------------------------------------------------------------------
 
-TWINS.late("closing-one-too-many", 40, 300)
+
+class OnePlaceMore(ClosableQueue[Any]):
+    """A bound that is not kept, as code."""
+
+    def has_room(self) -> bool:
+        return len(self.items) <= self.capacity
+
+
+TWINS.late("closing-one-too-many", 40, 300, code=OnePlaceMore)
 
 
 # ---- bugs that show in large queues -----------------------------------------------------------
 
 TWINS.stacks("closing-", "QUEUE-3", "items", ClosableQueue, "take", lambda self: self.items)
-TWINS.add(
-    "closing-last-in-first-out", "QUEUE-3", "the youngest item leaves first",
-    "LifoQueue where Queue was meant",
-    parts=_as_kind(stack_from(ClosableQueue, "take", lambda self: self.items, 2)))
 
 
 # ---- bugs that depend on the value of items ---------------------------------------------------

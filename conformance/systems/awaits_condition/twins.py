@@ -2,48 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ....reference.drivers.asyncio_condition import Condition, Turn
+from ....reference.drivers.asyncio_condition import Condition
+from ....spec.queues.conditions_seen import EXPECTATIONS
+from ...suites.mechanism import Mechanism
 from ...suites.twin import Twins
 from .adapter import ReferenceCondition
+from .mechanism import BookCondition, ConditionOfTheBook
 
 __all__ = ["TWINS"]
 
 
 def _as_kind(bug: type[Any]) -> Mapping[str, Any]:
-    return {"kind": bug}
+    return {"core" if issubclass(bug, Mechanism) else "kind": bug}
 
 
 TWINS: Final = Twins(
     "awaits.condition", ReferenceCondition, ("reference.awaits.condition",), _as_kind)
-
-
-@TWINS.twin(
-    "condition-keeps-notification", "COND-4",
-    "a sleeper that is cancelled after it was notified keeps the notification",
-    "cpython #112202 (asyncio.Condition), and through it janus")
-class KeepsNotification(Condition):
-    """The notification is not passed on."""
-
-    def stopped(self, turn: Turn) -> None:
-        self.asleep.pop(turn, None)
-
-
-@TWINS.twin(
-    "condition-tells-the-cancelled", "COND-8",
-    "a notification goes to a sleeper that was cancelled before, and ends with it",
-    "anyio up to 4.12.1 (anyio.Condition)")
-class TellsTheCancelled(Condition):
-    """The first sleeper in the list is notified, whether it can still wake or not."""
-
-    def notify(self, n: int = 1) -> None:
-        for turn in list(self.asleep)[:n]:
-            del self.asleep[turn]
-            if not turn.done():
-                turn.set_result(None)
 
 
 @TWINS.twin(
@@ -59,56 +36,14 @@ class EndsWithoutLock(Condition):
 
 
 @TWINS.twin(
-    "condition-beside-lock", "COND-1", "a notified sleeper continues without the lock",
-    "a wait that gives the lock back, and forgets to take it again")
-class BesideLock(Condition):
-    """The notifier still holds the lock."""
-
-    async def again(self) -> bool:
-        if self.lock.free:
-            await self.acquire()
-        return False
-
-
-@TWINS.twin(
     "condition-deaf", "COND-3", "a notification wakes only the first sleeper, however many it is "
                                 "for",
     "notify(n) for notify(1)")
-class WakingOnlyTheFirst(Condition):
+class NotifiesOne(Condition):
     """The second sleeper keeps sleeping."""
 
     def notify(self, n: int = 1) -> None:
         super().notify(min(n, 1))
-
-
-TWINS.add(
-    "condition-keeps-lock", "COND-11", "a call that is asked to give the lock back keeps it",
-    "a release that is a coroutine, and is never awaited", parts={"leave": lambda by: []})
-
-
-@TWINS.twin("condition-loses-its-line", "COND-10",
-            "the lock is given back, and a call that waits for it keeps sleeping",
-            "a wake-up that is lost between a lock and its wait queue")
-class LosesItsLine(Condition):
-    """The calls that wait for the lock are forgotten."""
-
-    def release(self) -> None:
-        self.lock.line.clear()
-        super().release()
-
-
-@TWINS.twin(
-    "condition-sleeps-on", "COND-5", "a sleeper whose cancellation is requested keeps sleeping",
-    "bpo-32841: asyncio.Condition prevents cancellation")
-class SleepsOnWhenCancelled(Condition):
-    """The cancellation is caught, and the sleep begins anew."""
-
-    async def wait(self) -> None:
-        while True:
-            try:
-                return await super().wait()
-            except asyncio.CancelledError:
-                pass
 
 
 @TWINS.twin(
@@ -165,6 +100,28 @@ class WakesNoneOfFew(Condition):
     def notify(self, n: int = 1) -> None:
         if n <= len(self.asleep):
             super().notify(n)
+
+
+TWINS.variants(EXPECTATIONS, ConditionOfTheBook, of=BookCondition, known={
+    "KeepingNotification": (
+        "condition-keeps-notification",
+        "cpython #112202 (asyncio.Condition), and through it janus"),
+    "TellingTheDead": (
+        "condition-tells-the-cancelled", "anyio up to 4.12.1 (anyio.Condition)"),
+    "WithoutLock": (
+        "condition-cancelled-without-lock",
+        "python/asyncio #346, for every wait that is cancelled"),
+    "Deaf": ("condition-wakes-none", "a notification that is only counted"),
+    "NotTakingTheLock": (
+        "condition-beside-lock", "a wait that gives the lock back, and forgets to take it again"),
+    "KeepsLock": (
+        "condition-keeps-lock", "a release that is a coroutine, and is never awaited"),
+    "LosesCalls": (
+        "condition-loses-its-line",
+        "a wake-up that is lost between a lock and its wait queue"),
+    "IgnoringStop": (
+        "condition-sleeps-on", "bpo-32841: asyncio.Condition prevents cancellation"),
+})
 
 
 # ---- bugs that show late ----------------------------------------------------------------------

@@ -8,14 +8,18 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ....reference.drivers.asyncio_gate import Broken, Gate
+from ....spec.queues.gates_seen import EXPECTATIONS
+from ...suites.mechanism import Mechanism
 from ...suites.twin import Twins
 from .adapter import AsyncioDrain, ReferenceGate
+from .mechanism import BookGate, GateOfTheBook
 
 __all__ = ["TWINS"]
 
 
 def _as_kind(bug: type[Any]) -> Mapping[str, Any]:
-    return {"protocol" if issubclass(bug, FlowControlMixin) else "kind": bug}
+    part = "protocol" if issubclass(bug, FlowControlMixin) else "kind"
+    return {"core" if issubclass(bug, Mechanism) else part: bug}
 
 
 TWINS: Final = Twins("awaits.gate", ReferenceGate, ("reference.awaits.gate",), _as_kind)
@@ -60,13 +64,6 @@ class OneWaiter(FlowControlMixin):
 
 
 @TWINS.twin(
-    "drain-asserts", "GATE-3", "the second of two tasks that drain at once fails an assertion",
-    "cpython #74116", **_DRAIN)
-class DrainAsserts(OneWaiter):
-    """No call is expected to drain while another one does."""
-
-
-@TWINS.twin(
     "drain-forgets-the-first", "GATE-2",
     "the second of two tasks that drain at once takes the first one's place, which waits forever",
     "cpython #74116, without the assertion, as python -O runs it", **_DRAIN)
@@ -78,16 +75,6 @@ class DrainForgetsTheFirst(OneWaiter):
 
 
 @TWINS.twin(
-    "drain-waits-at-the-end", "GATE-4", "a connection is lost, and a waiting drain keeps waiting",
-    "connection_lost that wakes no task", **_DRAIN)
-class DrainWaitsAtTheEnd(FlowControlMixin):
-    """Only later drains are informed."""
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._connection_lost = True
-
-
-@TWINS.twin(
     "gate-late-comers-wait", "GATE-4", "a call that comes to a broken gate waits forever",
     "the end is reported to waiting calls, and not kept")
 class LateComersWait(Gate):
@@ -96,19 +83,6 @@ class LateComersWait(Gate):
     def break_(self) -> None:
         super().break_()
         self.broken = False
-
-
-@TWINS.twin("gate-looks-again", "GATE-2",
-            "a woken call looks again, and keeps waiting if the gate is shut by then",
-            "while not open: wait")
-class LooksAgain(Gate):
-    """The call may never see the gate open."""
-
-    async def wait(self) -> None:
-        while True:
-            await super().wait()
-            if self.is_open:
-                return
 
 
 @TWINS.twin(
@@ -137,7 +111,7 @@ class StaysOpen(Gate):
 @TWINS.twin("gate-tells-for-nothing", "GATE-5",
             "a call that is woken by an opening may be informed of a break",
             "one future for both, and the wrong result")
-class TellsForNothing(Gate):
+class TellsTheWoken(Gate):
     """The gate was whole all the time."""
 
     async def wait(self) -> None:
@@ -147,20 +121,27 @@ class TellsForNothing(Gate):
             raise Broken
 
 
-@TWINS.twin(
-    "gate-sleeps-on", "GATE-6", "a cancelled waiter keeps sleeping",
-    "bpo-32841, of another kind: a cancellation is caught")
-class SleepsOn(Gate):
-    """The cancellation is caught, and the sleep begins anew."""
-
-    async def wait(self) -> None:
-        while True:
-            try:
-                return await super().wait()
-            except asyncio.CancelledError:
-                pass
+TWINS.variants(EXPECTATIONS, GateOfTheBook, of=BookGate, known={
+    "TurnsNobodyAway": ("gate-turns-nobody-away", "a wait that does not look"),
+    "TellsForNothing": ("gate-tells-at-the-shut", "one flag for shut and for broken"),
+    "OneSlot": ("drain-asserts", "cpython #74116"),
+    "BreaksInSilence": ("drain-waits-at-the-end", "connection_lost that wakes no task"),
+    "LooksAgain": ("gate-looks-again", "while not open: wait"),
+    "SleepsOn": ("gate-sleeps-on", "bpo-32841, of another kind: a cancellation is caught"),
+})
 
 
 # ---- bugs that show late ----------------------------------------------------------------------
 
-TWINS.late("gate-looks-again", 40, 300)
+
+class WaitsWhileShut(Gate):
+    """A woken call that looks again, as code."""
+
+    async def wait(self) -> None:
+        while True:
+            await super().wait()
+            if self.is_open:
+                return
+
+
+TWINS.late("gate-looks-again", 40, 300, code=WaitsWhileShut)

@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ....reference.drivers.asyncio_permits import LatePermits, Permits
-from ...adapters.loop_adapter import Held
+from ....spec.queues.permits_seen import EXPECTATIONS
+from ...suites.mechanism import Mechanism
 from ...suites.twin import Twins
 from .adapter import AsyncioLock, AsyncioSemaphore, ReferenceLatePermits, ReferencePermits
+from .mechanism import BookPermits, PermitsOfTheBook
 
 __all__ = ["TWINS"]
 
@@ -18,7 +20,7 @@ Turn = asyncio.Future[None]
 
 
 def _as_kind(bug: type[Any]) -> Mapping[str, Any]:
-    return {"kind": bug}
+    return {"core" if issubclass(bug, Mechanism) else "kind": bug}
 
 
 TWINS: Final = Twins(
@@ -27,11 +29,6 @@ TWINS: Final = Twins(
 _LOCK: Final[Mapping[str, Any]] = {"of": AsyncioLock, "originals": ("awaits.asyncio.Lock",)}
 _SEMAPHORE: Final[Mapping[str, Any]] = {
     "of": AsyncioSemaphore, "originals": ("awaits.asyncio.Semaphore",)}
-
-
-TWINS.add(
-    "permits-forgets-call", "PERMIT-10", "an acquire is called, and never has a permit nor waits",
-    "asyncio: a coroutine that was never awaited", parts={"acquire": lambda by: []})
 
 
 class Helping:
@@ -92,36 +89,6 @@ class SemaphoreKeepsWakeUp(Helping):
 
 
 @TWINS.twin(
-    "lock-keeps-wakeup", "PERMIT-4",
-    "a waiter that is cancelled after it was woken wakes no other",
-    "bpo-27585 (asyncio.Lock)", **_LOCK)
-class LockKeepsWakeUp(asyncio.Lock):
-    """The lock is free, and all others wait for its next owner to give it back."""
-
-    _line: deque[Turn]
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._line = deque()
-
-    async def acquire(self) -> Any:
-        while self._locked:     # type: ignore[has-type]
-            turn = asyncio.get_running_loop().create_future()
-            self._line.append(turn)
-            await turn
-        self._locked = True
-        return True
-
-    def release(self) -> None:
-        self._locked = False
-        while self._line:
-            turn = self._line.popleft()
-            if not turn.done():
-                turn.set_result(None)
-                return
-
-
-@TWINS.twin(
     "semaphore-stays-scheduled", "PERMIT-2",
     "a waiter that is cancelled after it was woken leaves the semaphore waiting for it",
     "cpython #90155 (asyncio.Semaphore)", **_SEMAPHORE)
@@ -158,16 +125,6 @@ class WakesFirstOnly(Helping):
         self.line.remove(turn)
         if self.free:
             self.wake()
-
-
-@TWINS.twin(
-    "release-wakes-nobody", "PERMIT-3", "a permit comes back, and no waiter is woken",
-    "anyio #143, without the item")
-class WakesNobody(Permits):
-    """A waiter would have to ask again."""
-
-    def release(self) -> None:
-        self.free += 1
 
 
 @TWINS.twin(
@@ -214,17 +171,6 @@ class HeldTwice(Helping):
         self.line.remove(turn)
         if not self.locked():
             self.wake()
-
-
-@TWINS.twin(
-    "permit-goes-with-caller", "PERMIT-2",
-    "an acquire that is cancelled after it was granted a permit takes it along",
-    "a permit taken before it is needed, and forgotten on cancel")
-class GoesWithCaller(Permits):
-    """No call has the permit, and no call can get it."""
-
-    def stopped(self, turn: Turn) -> None:
-        """Leave the wait queue; the permit is not given back."""
 
 
 @TWINS.twin(
@@ -278,20 +224,6 @@ class YoungestWaiterFirst(Permits):
         self.line = dict(reversed(self.line.items()))
 
 
-class _TellsTwice(ReferencePermits):
-    """Reports a permit for a cancelled call as well, which does not have one."""
-
-    def note(self, call: Held, does: str, **more: object) -> None:
-        super().note(call, does, **more)
-        if does == "cancelled":
-            super().note(call, "has")
-
-
-TWINS.add("cancelled-and-granted", "PERMIT-5",
-          "an acquire that was cancelled is reported to have a permit",
-          "a callback that runs after its call was undone", parts={}, of=_TellsTwice)
-
-
 for _word, _many in (("four", 4), ("six", 6)):
     @TWINS.twin(
         f"permits-stack-from-{_word}", "PERMIT-6",
@@ -307,6 +239,18 @@ for _word, _many in (("four", 4), ("six", 6)):
                 super().release()
             else:
                 Permits.release(self)
+
+
+TWINS.variants(EXPECTATIONS, PermitsOfTheBook, of=BookPermits, known={
+    "GivesOneTooMany": ("permits-one-too-many", "bpo-32734 (asyncio.Lock), as a newcomer sees it"),
+    "KeepsPermit": (
+        "permit-goes-with-caller",
+        "a permit taken before it is needed, and forgotten on cancel"),
+    "Deaf": ("release-wakes-nobody", "anyio #143, without the item"),
+    "KeepsWakeUp": ("lock-keeps-wakeup", "bpo-27585 (asyncio.Lock)"),
+    "EndsTwice": ("cancelled-and-granted", "a callback that runs after its call was undone"),
+    "Forgets": ("permits-forgets-call", "asyncio: a coroutine that was never awaited"),
+})
 
 
 # ---- bugs that show late ----------------------------------------------------------------------

@@ -12,13 +12,15 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
-from ....reference.queue import BoundedQueue, Empty, Step
+from ....reference.queue import BoundedQueue, Empty, Step, Ticket
 from ...suites.twin import Twins
 from ..queue.twins import TWINS as QUEUE_TWINS
 from .adapter import AsyncioAwaits, ReferenceAwaits
 from .handing import HandingQueue, Turn
 
 __all__ = ["TWINS"]
+
+Core = BoundedQueue[Any]
 
 _ASYNCIO: Final[Mapping[str, Any]] = {"of": AsyncioAwaits, "originals": ("awaits.asyncio.Queue",)}
 
@@ -198,10 +200,64 @@ class OvertakingPut(BoundedQueue[Any]):
         return super().put(item)
 
 
+class RoomForOneMore(Core):
+    """Room is counted with ``<=`` where ``<`` was meant."""
+
+    def _has_room(self) -> bool:
+        return len(self._items) <= self.capacity
+
+
+class RefusesEarly(Core):
+    """An offer is refused while one place is still free."""
+
+    def offer(self, item: Any) -> Step[bool]:
+        if len(self._items) == self.capacity - 1 and not self._takes:
+            return Step(False)
+        return super().offer(item)
+
+
+class YoungestItemFirst(Core):
+    """The youngest item leaves first."""
+
+    def _remove(self) -> Any:
+        self._left += 1
+        return self._items.pop()
+
+
+class OfferWakesNobody(Core):
+    """``offer`` brings an item and wakes no waiting take."""
+
+    def offer(self, item: Any) -> Step[bool]:
+        return super().offer(item)._replace(woken=())
+
+
+class AdmitsTheCancelled(Core):
+    """A put that is cancelled while it waits is admitted all the same."""
+
+    def _leave(self, ticket: Ticket) -> None:
+        self._ghosts = [*getattr(self, "_ghosts", []), *(
+            [self._puts[ticket]] if ticket in self._puts else [])]
+        super()._leave(ticket)
+
+    def _remove(self) -> Any:
+        item = super()._remove()
+        if getattr(self, "_ghosts", []):
+            self._admit(self._ghosts.pop(0))
+        return item
+
+
+_IN_CODE: Final[Mapping[str, type[Any]]] = {
+    "one-too-many": RoomForOneMore, "refuses-early": RefusesEarly,
+    "last-in-first-out": YoungestItemFirst, "deaf-consumer": OfferWakesNobody,
+    "ghost-put": AdmitsTheCancelled}
+"""Bugs that are variants of a chapter there, and stand in the core here."""
+
+
 def _like(name: str) -> None:
     """Register the same bug in the core, behind the driver for asyncio."""
     twin = QUEUE_TWINS[name]
-    TWINS.add(f"awaits-{name}", twin.rule, twin.bug, twin.history, parts=twin.parts)
+    parts = _as_part(_IN_CODE[name]) if name in _IN_CODE else twin.parts
+    TWINS.add(f"awaits-{name}", twin.rule, twin.bug, twin.history, parts=parts)
 
 
 for _name in (

@@ -11,7 +11,11 @@ from itertools import islice
 from typing import Any, Final
 
 from ....reference.queue import EMPTY, BoundedQueue, NotYet, Overflow, Step, Ticket
+from ....spec.queues.bounded_seen import EXPECTATIONS
 from ...suites.twin import Twins
+from .mechanism import (
+    BookDropping, BookQueue, CustodianOfTheBook, DroppingOfTheBook, QueueOfTheBook,
+)
 from .reference import DeferredQueue, ReferenceQueue
 
 __all__ = ["TWINS"]
@@ -22,55 +26,7 @@ Core = BoundedQueue[Any]
 TWINS: Final = Twins("queue", ReferenceQueue, ("reference",))
 
 
-# ---- wake-ups -------------------------------------------------------------------------------
-
-
-@TWINS.twin(
-    "swallowed-wakeup", "QUEUE-10", "a cancelled waiter keeps the wake-up that it had been given",
-    "bpo-27585 (asyncio.Lock), cpython #108042, python/asyncio #265, python/asyncio #268",
-    of=DeferredQueue)
-class SwallowedWakeup(Core):
-    """A waiter that is cancelled after it was woken keeps the wake-up."""
-
-    def cancel(self, ticket: Ticket) -> Step[bool]:
-        woken = ticket in self._told
-        step = super().cancel(ticket)
-        return Step(step.answer) if woken else step
-
-
-@TWINS.twin(
-    "deaf-producer", "QUEUE-7", "poll makes room and wakes no waiting put",
-    "anyio #143: a sender not woken after receive_nowait")
-class DeafProducer(Core):
-    """``poll`` makes room and wakes no waiting put."""
-
-    def poll(self) -> Step[Any]:
-        return super().poll()._replace(woken=())
-
-
-@TWINS.twin(
-    "deaf-consumer", "QUEUE-8", "offer brings an item and wakes no waiting take",
-    "tokio #8075: a receiver not woken")
-class DeafConsumer(Core):
-    """``offer`` brings an item and wakes no waiting take."""
-
-    def offer(self, item: Any) -> Step[bool]:
-        return super().offer(item)._replace(woken=())
-
-
 # ---- items ----------------------------------------------------------------------------------
-
-
-@TWINS.twin(
-    "lossy-cancel", "QUEUE-9", "a take cancelled after its wake-up loses the item",
-    "bpo-23812: a cancelled asyncio.Queue.get loses an item", of=DeferredQueue)
-class LossyCancel(Core):
-    """A take that is cancelled after it was woken takes its item with it."""
-
-    def _leave(self, ticket: Ticket) -> None:
-        if ticket in self._takes and ticket in self._told and self._items:
-            self._items.popleft()
-        super()._leave(ticket)
 
 
 @TWINS.twin(
@@ -87,24 +43,6 @@ class DoubledOnCancel(Core):
 
 
 @TWINS.twin(
-    "ghost-put", "QUEUE-9", "the item of a cancelled put arrives all the same",
-    "a permit taken before its data exists and forgotten on cancel")
-class GhostPut(Core):
-    """A put that is cancelled while it waits is admitted all the same."""
-
-    def _leave(self, ticket: Ticket) -> None:
-        self._ghosts = [*getattr(self, "_ghosts", []), *(
-            [self._puts[ticket]] if ticket in self._puts else [])]
-        super()._leave(ticket)
-
-    def _remove(self) -> Any:
-        item = super()._remove()
-        if getattr(self, "_ghosts", []):
-            self._admit(self._ghosts.pop(0))
-        return item
-
-
-@TWINS.twin(
     "silent-drop", "QUEUE-1", "a full queue accepts an offer and drops its oldest item",
     "drop-tail in place of refuse, without a trace in the counts")
 class SilentDrop(Core):
@@ -117,28 +55,6 @@ class SilentDrop(Core):
 
 
 # ---- capacity -------------------------------------------------------------------------------
-
-
-@TWINS.twin(
-    "one-too-many", "QUEUE-1", "the queue holds one item above its capacity",
-    "the watermark compared with > for >=")
-class OneTooMany(Core):
-    """Room is counted with ``<=`` where ``<`` was meant."""
-
-    def _has_room(self) -> bool:
-        return len(self._items) <= self.capacity
-
-
-@TWINS.twin(
-    "refuses-early", "QUEUE-2", "an offer is refused while one place is free",
-    "rsocket #264: off by one")
-class RefusesEarly(Core):
-    """An offer is refused while one place is still free."""
-
-    def offer(self, item: Any) -> Step[bool]:
-        if len(self._items) == self.capacity - 1 and not self._takes:
-            return Step(False)
-        return super().offer(item)
 
 
 @TWINS.twin(
@@ -175,17 +91,6 @@ class HandedBack(Core):
 
 
 # ---- order ----------------------------------------------------------------------------------
-
-
-@TWINS.twin(
-    "last-in-first-out", "QUEUE-3", "the youngest item leaves first",
-    "a stack where a queue was meant")
-class YoungestItemFirst(Core):
-    """The youngest item leaves first."""
-
-    def _remove(self) -> Any:
-        self._left += 1
-        return self._items.pop()
 
 
 @TWINS.twin(
@@ -252,11 +157,6 @@ TWINS.add(
     "a cancel that answers whether the caller is out of the wait queue, not whether it left it",
     parts={}, of=_UndoesTheEnd)
 TWINS.add(
-    "says-oldest-drops-newest", "QUEUE-17",
-    "a queue that promises to drop its oldest item drops what arrives",
-    "onBackpressureLatest and onBackpressureDrop taken for each other",
-    parts={"overflow": Overflow.DROP_NEWEST, "policy": "drop-oldest"})
-TWINS.add(
     "says-newest-drops-oldest", "QUEUE-17",
     "a queue that promises to drop what arrives drops its oldest item",
     "a deque(maxlen) where the oldest items are the ones that count",
@@ -273,9 +173,41 @@ TWINS.add(
     parts={"overflow": Overflow.DROP_OLDEST, "policy": "clear"})
 
 
+TWINS.variants(EXPECTATIONS, QueueOfTheBook, of=BookQueue, known={
+    "OneTooMany": ("one-too-many", "the watermark compared with > for >="),
+    "DroppingInSilence": (
+        "drops-before-waiters", "the same as silent-drop, where the waiters run later"),
+    "RefusingEarly": ("refuses-early", "rsocket #264: off by one"),
+    "DeafProducer": ("deaf-producer", "anyio #143: a sender not woken after receive_nowait"),
+    "DeafConsumer": ("deaf-consumer", "tokio #8075: a receiver not woken"),
+    "SwallowingWakeUps": (
+        "swallowed-wakeup",
+        "bpo-27585 (asyncio.Lock), cpython #108042, python/asyncio #265, python/asyncio #268"),
+    "YoungestFirst": ("last-in-first-out", "a stack where a queue was meant"),
+})
+TWINS.variants(EXPECTATIONS, CustodianOfTheBook, of=BookQueue, known={
+    "LosingWithTheTaker": (
+        "lossy-cancel", "bpo-23812: a cancelled asyncio.Queue.get loses an item"),
+    "GhostPut": ("ghost-put", "a permit taken before its data exists and forgotten on cancel"),
+})
+TWINS.variants(EXPECTATIONS, DroppingOfTheBook, of=BookDropping, known={
+    "DroppingTheOther": (
+        "says-oldest-drops-newest",
+        "onBackpressureLatest and onBackpressureDrop taken for each other"),
+})
+
+
 # ---- bugs that show late, or in large queues ------------------------------------------------
 
-TWINS.late("deaf-producer", 40, 300)
+
+class PollWakesNobody(Core):
+    """``poll`` makes room and wakes no waiting put."""
+
+    def poll(self) -> Step[Any]:
+        return super().poll()._replace(woken=())
+
+
+TWINS.late("deaf-producer", 40, 300, code=PollWakesNobody)
 TWINS.late("silent-drop", 40, 300)
 
 

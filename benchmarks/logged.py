@@ -7,7 +7,7 @@ log is judged without knowing of either.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from time import process_time
 from typing import Any, Final
@@ -15,9 +15,9 @@ from typing import Any, Final
 from checkvalve.conformance.logs.events import Event
 from checkvalve.conformance.logs.kinds import Logs, Terms
 from checkvalve.conformance.logs.notes import Notes
-from checkvalve.conformance.ports.base import Message, Session, Target
+from checkvalve.conformance.ports.base import Message, Session, SettingsRefused, Target
 from checkvalve.conformance.suites.run import Run, TargetFailed, capabilities, run_program
-from checkvalve.conformance.suites.suite import Act, Suite
+from checkvalve.conformance.suites.suite import Act, AnySuite, Suite
 from checkvalve.conformance.systems.catalogue import SYSTEMS
 from checkvalve.conformance.systems.targets import reference_of, resolve_target
 
@@ -277,6 +277,16 @@ SETTINGS: Final[Mapping[str, Callable[[Message, str], Mapping[str, int]]]] = {
 """By suite, the settings of a log by those that a target was begun with."""
 
 
+def _supported(suite: AnySuite, tap: _Tap, wanted: int) -> tuple[int, Collection[str]]:
+    """The capacity that was drawn, or the first that the target supports, and what it offers."""
+    for capacity in (wanted, *suite.capacities):
+        try:
+            return capacity, capabilities(suite, tap, capacity)
+        except SettingsRefused:
+            continue
+    raise AssertionError(f"{tap.name} supports no capacity of {suite.name}")
+
+
 def programs(suite: str, spec: str, rule: str, seed: int, number: int, length: int = 0
              ) -> Iterator[Logged]:
     """Runs of a target with their events, in the programs that are drawn for a rule, or in such as
@@ -295,8 +305,7 @@ def programs(suite: str, spec: str, rule: str, seed: int, number: int, length: i
         focus = next(each for each in plain.rules() if each.id == rule)
         plain.explore(plain.weights, focus, seed, number, drawn.append)
     for program in drawn:
-        capacity = draw.choice(plain.capacities)
-        can = capabilities(plain, tap, capacity)
+        capacity, can = _supported(plain, tap, draw.choice(plain.capacities))
         able = [act for act in program if act.do in can]
         try:
             run = run_program(plain, tap, able, capacity)

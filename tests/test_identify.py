@@ -99,7 +99,7 @@ def test_a_broken_queue_is_never_taken_for_one_of_another_policy(name: str) -> N
     identity = found(f"zoo:{name}")
     if name.startswith("says-"):
         assert identity.identified and not identity.keeps_its_word
-    elif identity.identified and name != "silent-drop":
+    elif identity.identified and name not in ("silent-drop", "drops-before-waiters"):
         assert identity.policies == ("block",) and identity.keeps_its_word
     assert identity.identified or identity.why
 

@@ -23,7 +23,7 @@ DROPS = {"QUEUE-1", "QUEUE-4"}
 
 
 def test_each_row_that_refuses_a_variant_is_a_twin_or_has_a_reason() -> None:
-    """The decision tells each reason, and how many rows had it then."""
+    """The decision has each reason, and how many rows it kept from the port then."""
     found = answers()
     assert not found[Answer.OPEN]
     assert sum(map(len, found.values())) == len([*refused_rows()])

@@ -43,6 +43,16 @@ class Segments(NamedTuple):
         """The number of rows of each key."""
         return self.ends - self.starts
 
+    def first_of(self, rows: Numbers) -> Numbers:
+        """The first of some rows in each segment, or its end."""
+        import numpy as np
+
+        found = self.ends.copy()
+        if len(rows):
+            each = np.searchsorted(self.starts, rows, side="right") - 1
+            np.minimum.at(found, each, rows)
+        return found
+
 
 @dataclass(frozen=True)
 class Handed:

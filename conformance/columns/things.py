@@ -220,7 +220,7 @@ class WholeThings:
         states, stops = self._runs(chunk, before)
         chunk.bad.append(chunk.row[stops[stops >= 0]])
         self.across(chunk)
-        upto = _first_of(np.concatenate(chunk.bad), segments)
+        upto = segments.first_of(np.concatenate(chunk.bad))
         stopped = upto < segments.ends
         taken: Any = slice(None)
         if stopped.any():       # up to there, and no further
@@ -271,14 +271,3 @@ class WholeThings:
 
     def _events(self, rows: Rows, calls: Calls) -> list[Event]:
         return [calls.numbered(*self.names.event(rows, at)) for at in range(len(rows))]
-
-
-def _first_of(rows: Numbers, segments: Segments) -> Numbers:
-    """The first of some rows in each segment, or its end."""
-    import numpy as np
-
-    found = segments.ends.copy()
-    if len(rows):
-        each = np.searchsorted(segments.starts, rows, side="right") - 1
-        np.minimum.at(found, each, rows)
-    return found

@@ -65,8 +65,8 @@ class WholeLanes(WholePoints):
         number[others] = self._numbers.numbers(what[others], _UNKNOWN)
         late = others[number[others] < self._forgotten(named[others])]
         self._named[segments.keys] = (named + emits)[segments.ends - 1]
-        return Taken(np.arange(len(rows)), operation, number), _up_to(
-            np.concatenate([again, late]), segments)
+        return Taken(np.arange(len(rows)), operation, number), segments.first_of(
+            np.concatenate([again, late]))
 
     def items(self) -> Numbers:
         """The numbers of the items that are in use, or may be shown."""
@@ -98,14 +98,3 @@ class WholeLanes(WholePoints):
         twice |= self._numbers.has(what[order])
         self._numbers.add(what[order][~twice], named[order][~twice])
         return order[twice]
-
-
-def _up_to(rows: Numbers, segments: Segments) -> Numbers:
-    """The first of some rows in each segment, or its end."""
-    import numpy as np
-
-    found = segments.ends.copy()
-    if len(rows):
-        each = np.searchsorted(segments.starts, rows, side="right") - 1
-        np.minimum.at(found, each, rows)
-    return found

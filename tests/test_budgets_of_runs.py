@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from checkvalve.conformance.campaigns.case import RunSettings, case_at, run_case
+from checkvalve.conformance.campaigns.places import LONG_EVERY
 from checkvalve.conformance.campaigns.replay import replay
 from checkvalve.conformance.logs.answer import outcome_of, outcomes
 from checkvalve.conformance.logs.run import judge_files, opened, terms_of
@@ -56,6 +58,15 @@ def test_a_replay_makes_no_request_after_its_deadline() -> None:
     ticks = count()
     found = replay(saved, target, deadline=Deadline(3, lambda: next(ticks)))
     assert len(found.words) == 2 and "budget of time" in found.spent
+
+
+def test_a_long_program_ends_when_its_deadline_passes() -> None:
+    """It would make thousands of requests, each of which may take long."""
+    ticks, case = count(), case_at("queue", LONG_EVERY - 1, 0)
+    row = run_case("queue", "reference", case, RunSettings(),
+                   Deadline(100, lambda: float(next(ticks))))
+    assert 64 <= row.longest < 200
+    assert run_case("queue", "reference", case, RunSettings()).longest > 1_000
 
 
 def test_a_kind_that_takes_too_much_is_not_identified() -> None:

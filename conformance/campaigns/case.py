@@ -125,8 +125,9 @@ def run_case(
     """Run one case and say what it found.
 
     A pure function of its arguments for a target that is deterministic, if there is no
-    ``deadline``. After one no further program begins, and a failure is made shorter in a quarter of
-    the time that is left until it at most. An error of the target becomes a row; ``InputError`` is
+    ``deadline``. After one no further program begins, a long one ends, and a failure is made
+    shorter in a quarter of the time that is left until it at most. An error of the target becomes
+    a row; ``InputError`` is
     raised for a suite or a target that is not there.
     """
     from ..systems.targets import resolve_target
@@ -302,7 +303,7 @@ class _Search:
                 self.suite, self.target, program, self.capacity, focus=focus,
                 count=self.settings.counting and most is None,
                 candidates=self.settings.candidates, every=True, epilogue=epilogue, most=most,
-                once=None if self.settings.rehearsal else [
+                deadline=self.deadline, once=None if self.settings.rehearsal else [
                     each.id for each in self.rules if not self.exercised[each.id]])
         except TargetError as error:
             self.failure = self._whose(error, program)

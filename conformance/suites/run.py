@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Final
@@ -12,6 +12,7 @@ from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.errors import TargetError
 from ...spec.notation.labels import counted
 from ...spec.notation.rules import Rule
+from ...spec.verdicts.deadline import Deadline
 from ..ports.base import SettingsRefused, Target
 from .breach import Breach
 from .lengthy import SHORT_ITEMS
@@ -96,7 +97,7 @@ def run_program(
     suite: AnySuite, target: Target, program: Sequence[Act], capacity: int, *,
     focus: Rule | None = None, count: bool = False, candidates: int = STATES_MAX,
     every: bool = False, epilogue: Sequence[Act] = (), most: int | None = None, items: int = 0,
-    tells: bool = True, once: Collection[str] | None = None,
+    tells: bool = True, once: Collection[str] | None = None, deadline: Deadline | None = None,
 ) -> Run:
     """Run a program on a fresh instance, until it ends or no machine is left to judge.
 
@@ -109,13 +110,15 @@ def run_program(
     nothing more is worked out when a step could have broken them. ``candidates`` and ``every`` are
     as for ``AnySuite.judge``.
     ``items``: so many items may be named, as in the program of which this is what is left.
+    A long program ends early when the ``deadline`` has passed; what it did until then counts.
     Raises ``TargetFailed`` when the target fails to answer.
     """
     items_max = items or items_for(program, most) + len(epilogue)
     judge = suite.judge(capacity, items_max, focus, count, candidates, every)
     if once is not None:
         judge.count_once(once)
-    return run_before(judge, suite, target, program, capacity, epilogue, most, items, tells)
+    return run_before(
+        judge, suite, target, program, capacity, epilogue, most, items, tells, deadline)
 
 
 def items_for(program: Sequence[object], most: int | None = None) -> int:
@@ -131,6 +134,7 @@ def items_for(program: Sequence[object], most: int | None = None) -> int:
 def run_before(
     judge: AnyJudge, suite: AnySuite, target: Target, program: Sequence[Act], capacity: int,
     epilogue: Sequence[Act] = (), most: int | None = None, items: int = 0, tells: bool = True,
+    deadline: Deadline | None = None,
 ) -> Run:
     """Run a program as ``run_program`` does, before a judge that was made for it."""
     items_max = items or items_for(program, most) + len(epilogue)
@@ -139,8 +143,9 @@ def run_before(
     try:
         conversation = suite.converse(session, capacity, items_max)
         conversation.tells = tells and most is None
-        if _goes_through(conversation, judge, run, program, most):
-            _goes_through(conversation, judge, run, epilogue, None)
+        late = (deadline or Deadline()).passed
+        if _goes_through(conversation, judge, run, program, most, late):
+            _goes_through(conversation, judge, run, epilogue, None, late)
     except SettingsRefused:
         raise
     except TargetError as error:
@@ -151,12 +156,17 @@ def run_before(
     return run
 
 
+_LOOKED: Final = 64
+"""Requests after which a program looks at the clock before each: short ones end by themselves."""
+
+
 def _goes_through(
-    conversation: Conversation, judge: AnyJudge, run: Run, acts: Sequence[Act], most: int | None
+    conversation: Conversation, judge: AnyJudge, run: Run, acts: Sequence[Act], most: int | None,
+    late: Callable[[], bool],
 ) -> bool:
     """Request what makes sense of some acts, ``most`` of them; true if the run continues."""
     for act in acts:
-        if judge.blind:
+        if judge.blind or (len(run.acts) >= _LOOKED and late()):
             return False
         if len(run.acts) == most:
             break

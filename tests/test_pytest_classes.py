@@ -92,7 +92,8 @@ def test_each_rule_is_a_test_that_tells_the_story_and_how_to_run_it_again(
     assert became["TestBetween test_rule[QUEUE-9]"] == "skipped"
     assert became["TestSemaphore test_rule[PERMIT-1]"] == "passed"
     assert "checkvalve replay " in out and "a call that can continue does" in out
-    assert "Seed: 0" in out and out.count("has no method for put") == 1
+    failures, _, _ = out.partition("= short test summary")     # it repeats messages under CI
+    assert "Seed: 0" in out and failures.count("has no method for put") == 1
     assert "It cannot be run: test_mine.py::TestNothing::test_rule[QUEUE-1] says how" in out
     assert "Traceback" not in out and "checkvalve/conformance/" not in out
 

@@ -229,12 +229,17 @@ class OutOfOrderTransfer(Core):
 class DeliveringTwice(Core):
     """A tuple is taken from the queue after it was processed; an interruption does it again."""
 
+    _was_left = False
+
     def step(self) -> Any:
-        """Leave the last tuple of recvQ's budget in the queue."""
+        """Leave the last tuple of recvQ's budget in the queue, but not the same one twice: a task
+        that may process any number would never come to an end."""
         head = self._recvq[0] if self._recvq else NOTHING
         processed = super().step()
         if processed is not NOTHING and processed == head and self._recvq_budget == 0:
-            self._recvq.appendleft(processed)
+            self._was_left = not self._was_left
+            if self._was_left:
+                self._recvq.appendleft(processed)
         return processed
 
 

@@ -28,7 +28,7 @@ _TABLES: Final = ("\nEXPECTATIONS", "\nLEMMAS", "\ndef __getattr__(")
 
 SUBJECTS: Final[Mapping[str, tuple[str, ...]]] = {
     "queues": ("queues.",),
-    "locks and semaphores": ("queues.conditions", "queues.gates", "queues.permits"),
+    "locks and semaphores": ("queues.condition", "queues.gate", "queues.permits"),
     "links and flow control": ("flow.",),
     "streams": ("reactive.",),
     "timers and pending requests": (

@@ -22,7 +22,7 @@ from checkvalve.conformance.suites.fixture import FIXTURE_BYTES_MAX, read_fixtur
 from checkvalve.conformance.systems.catalogue import zoo
 from checkvalve.conformance.systems.targets import reference_of, resolve_target
 from checkvalve.spec.notation.errors import InputError
-from checkvalve.spec.queues.rules import PRODUCER_WAKES
+from checkvalve.spec.queues.queue import PRODUCER_WAKES
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = json.loads((ROOT / "conformance/suites/fixture.schema.json").read_text())

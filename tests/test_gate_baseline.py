@@ -211,18 +211,18 @@ def test_a_chapter_is_verified_where_the_change_lists_it(
     commit(talk=LIVE)
     config = Path("checkvalve.toml")
     without = config.read_text()
-    config.write_text('verify = ["queues.bounded"]\n' + without)
+    config.write_text('verify = ["queues.queue"]\n' + without)
     _, document = gate("--against", "HEAD")
     assert any(row["section"] == "chapters" for row in document["results"])
     assert words(document, "added") == []
     git(Path(), "commit", "-qam", "verify a chapter")
     _, document = gate("--against", "HEAD")
     assert not any(row["section"] == "chapters" for row in document["results"])
-    assert document["against"]["notes"][0].startswith("Not verified again: queues.bounded, ")
-    assert "Not verified again: queues.bounded" in capsys.readouterr().out
+    assert document["against"]["notes"][0].startswith("Not verified again: queues.queue, ")
+    assert "Not verified again: queues.queue" in capsys.readouterr().out
     config.write_text(without)
     _, document = gate("--against", "HEAD")
-    assert words(document, "dropped") == ["no longer verifies chapter queues.bounded"]
+    assert words(document, "dropped") == ["no longer verifies chapter queues.queue"]
 
 
 def test_a_deadlock_that_is_expected_is_named_and_does_not_count() -> None:

@@ -26,9 +26,9 @@ COMPONENTS = {
                    "kafka.observed_controller"),
     "a server of BookKeeper": (
         "bookkeeper.admission", "bookkeeper.loops", "bookkeeper.polls", "bookkeeper.response",
-        "bookkeeper.observed_bookie"),
+        "bookkeeper.observed_bookkeeper"),
     "a memtable": ("bookkeeper.memtable", "bookkeeper.observed_memtable"),
-    "queues": ("queues.bounded", "queues.dropping", "queues.policies",
+    "queues": ("queues.queue", "queues.dropping", "queues.policies",
                "queues.conserved"),
     "streams": ("reactive.stream", "reactive.processor", "reactive.observed_publisher",
                 "reactive.observed_subscriber"),

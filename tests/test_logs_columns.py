@@ -34,8 +34,8 @@ from checkvalve.spec.engines.native.running import Runner, Step
 from checkvalve.spec.flow.observed_rate import ObservedRate
 from checkvalve.spec.notation.bound import bind
 from checkvalve.spec.notation.errors import InputError, ModelFault
-from checkvalve.spec.queues.bounded import BoundedQueue
 from checkvalve.spec.queues.permits import Permits
+from checkvalve.spec.queues.queue import BoundedQueue
 
 Row = dict[str, Any]
 

@@ -12,7 +12,7 @@ from checkvalve.conformance.logs.kinds import STATES, Terms
 from checkvalve.conformance.logs.notes import Notes
 from checkvalve.conformance.systems.queue.calls import Item, LogCall, refusal
 from checkvalve.conformance.systems.queue.logs import LOGS
-from checkvalve.spec.queues.bounded import BoundedQueue
+from checkvalve.spec.queues.queue import BoundedQueue
 
 
 def recorded(seed: int, callers: int, capacity: int, events: int, fault: str = "") -> list[Event]:

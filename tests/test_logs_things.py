@@ -20,7 +20,7 @@ from checkvalve.conformance.logs.readers import Log
 from checkvalve.conformance.logs.rows import counts_of, rows_of
 from checkvalve.conformance.logs.run import Judged, terms_of
 from checkvalve.conformance.logs.run import judge_files as by_events
-from checkvalve.spec.flow.observed_broker import Law, ObservedBroker
+from checkvalve.spec.flow.observed_delivery import Law, ObservedDelivery
 from checkvalve.spec.notation.expr import Expr, Read, walk
 from checkvalve.spec.notation.lower import lower
 from checkvalve.spec.notation.machine import Machine
@@ -403,7 +403,7 @@ OWN = ("acks", "requeues", "rejects", "buries", "counts", "counts_nothing")
 def test_messages_of_a_broker_change_by_themselves() -> None:
     """A call changes a message by what that message is, and by nothing of another one, where no
     queue drops, and none was killed; and so an answer is taken, or not."""
-    machine: type[Machine] = ObservedBroker
+    machine: type[Machine] = ObservedDelivery
     for action in lower(machine, {"K": 1, "W": 2, "R": 2, "T": 1, "D": 2}).actions:
         message = dict(action.args).get("message")
         if action.internal or dict(action.args).get("law") in (Law.DROP_HEAD, Law.DROP_TAIL):

@@ -22,7 +22,7 @@ from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.spec.engines.candidates import CandidateSets, alternatives_of, either
 from checkvalve.spec.notation.bound import bind, bind_to_watch
 from checkvalve.spec.notation.errors import InputError
-from checkvalve.spec.queues.bounded import BoundedQueue
+from checkvalve.spec.queues.queue import BoundedQueue
 
 LONG_CASE = LONG_EVERY - 1
 REFERENCE = resolve_target("reference")

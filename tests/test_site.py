@@ -73,7 +73,7 @@ def test_a_small_machine_is_drawn_with_all_its_states() -> None:
 
 def test_a_larger_machine_is_drawn_by_the_values_that_tell_most_apart() -> None:
     """And the sentence says which, and of how many states."""
-    gates = next(each for each in chapters(["queues.gates"]))
+    gates = next(each for each in chapters(["queues.gate"]))
     found = transitions.drawing(gates)
     assert found is not None
     picture = found.svg

@@ -9,8 +9,8 @@ import pytest
 from checkvalve.spec.engines.monitor import Monitor
 from checkvalve.spec.notation import Machine, bind
 from checkvalve.spec.notation.interpreter import Step
-from checkvalve.spec.queues.bounded import BoundedQueue, OrderlyQueue
 from checkvalve.spec.queues.conserved import ConservingQueue
+from checkvalve.spec.queues.queue import BoundedQueue, OrderlyQueue
 
 CONSTANTS = {"C": 2, "K": 8, "T": 6, "W": 2}
 

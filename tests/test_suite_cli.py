@@ -230,7 +230,7 @@ def test_every_rule_of_the_book_says_where_it_is_used(
         if rule["uses"]["test"] or rule["through"]:
             assert rule["untested"] is None
     assert book["QUEUE-3"]["uses"]["test"] == ["queue", "awaits.closing", "awaits.queue"]
-    assert "queues.bounded.BoundedQueue" in book["QUEUE-3"]["uses"]["monitor"]
+    assert "queues.queue.BoundedQueue" in book["QUEUE-3"]["uses"]["monitor"]
     assert book["FLOW-1"]["uses"]["proof"]
 
 

@@ -39,7 +39,7 @@ from checkvalve.spec.engines.candidates import CandidateSets
 from checkvalve.spec.engines.monitor import LostTrack, Monitor
 from checkvalve.spec.kafka.observed_races import ObservedRaces
 from checkvalve.spec.notation import bind
-from checkvalve.spec.queues.bounded import BoundedQueue
+from checkvalve.spec.queues.queue import BoundedQueue
 from checkvalve.spec.verdicts.deadline import Deadline
 
 QUICK = RunSettings(programs=3)

@@ -57,7 +57,7 @@ expect:
 """
 
 _CLONE: Final = Path(__file__).resolve().parents[2]
-_OF_THE_BOOK: Final = ("flow/credit", "storm/inputs/limit", "storm/inputs/ticks", "queues/bounded")
+_OF_THE_BOOK: Final = ("flow/credit", "storm/inputs/limit", "storm/inputs/ticks", "queues/queue")
 _EVERYTHING: Final = '''
 from enum import IntEnum
 from typing import NamedTuple

@@ -34,7 +34,7 @@ from ..notation import (
 )
 from ..notation.views import LEFT_OUT, Seen, View, see, shown
 from ..refinements import refines, refused
-from .observed_bookie import Kind, ObservedBookie
+from .observed_bookkeeper import Kind, ObservedBookkeeper
 
 __all__ = ["EXPECTATIONS", "Doing", "FinishedByLoops", "Inline", "InlineSeen", "Uncounted"]
 
@@ -223,8 +223,9 @@ class InlineSeen(View[Inline]):
 
 
 SEEN = refines(
-    Inline, ObservedBookie, "requests that loops run themselves are started and answered by the "
-    "rules", shows=InlineSeen, seen_by={"N": "E", "K": "K", "Q": "K + E", "R": 3},
+    Inline, ObservedBookkeeper,
+    "requests that loops run themselves are started and answered by the rules", shows=InlineSeen,
+    seen_by={"N": "E", "K": "K", "Q": "K + E", "R": 3},
     room=("self.named < self.R",), E=(1, 2), K=(1, 2), J=(0, 1))
 
 GRID: dict[str, Any] = {"E": (1, 2, 3), "K": (1, 2, 3, 4), "J": (0, 1)}

@@ -39,7 +39,7 @@ from ..notation import (
 )
 from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
-from .observed_bookie import Kind, ObservedBookie
+from .observed_bookkeeper import Kind, ObservedBookkeeper
 
 __all__ = [
     "AnsweringAtOnce", "AnsweringBeforeForcing", "ByTheFormula", "EXPECTATIONS", "Filled",
@@ -269,7 +269,7 @@ def _groups(K: int, Z: int) -> range:
 
 
 SEEN = refines(
-    Journal, ObservedBookie, "adds in the journal are answered by the rules", shows=JournalSeen,
+    Journal, ObservedBookkeeper, "adds in the journal are answered by the rules", shows=JournalSeen,
     seen_by={"N": 1, "K": "K", "Q": "K", "R": "K + 2"}, room=("self.named < self.R",),
     K=(1, 2), Z=(0, 1), g=_groups)
 

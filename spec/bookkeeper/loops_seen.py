@@ -8,7 +8,7 @@ quiescent if no loop that can take a step has anything to do.
 A worker that waits for a write (``Awaiting``) is inside the server; that its response is never
 written can be seen from outside.
 
-Source: ``loops``, ``observed_bookie``.
+Source: ``loops``, ``observed_bookkeeper``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import NamedTuple
 from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
 from .loops import Awaiting, Loops, LosingPermits, Pausing, ReadingOn, ReleasingOnLoop
-from .observed_bookie import Kind, ObservedBookie
+from .observed_bookkeeper import Kind, ObservedBookkeeper
 
 __all__ = ["EXPECTATIONS", "LoopsSeen"]
 
@@ -94,12 +94,12 @@ class LoopsSeen(View[Loops]):
 
 ROOM = ("self.named < self.R",)
 SEEN = refines(
-    Loops, ObservedBookie, "waiting loops get the permits that workers return",
+    Loops, ObservedBookkeeper, "waiting loops get the permits that workers return",
     shows=LoopsSeen, seen_by={"N": "E", "K": "K", "Q": "K", "R": 3}, room=ROOM, E=(1, 2), K=(1, 2))
 
 EXPECTATIONS = (
     SEEN,
-    refines(Pausing, ObservedBookie, "a loop that only stops reading still answers",
+    refines(Pausing, ObservedBookkeeper, "a loop that only stops reading still answers",
             shows=LoopsSeen, seen_by={"N": "E", "K": "K", "Q": "K", "R": 3}, room=ROOM,
             E=(1, 2), K=(1, 2)),
     refused(ReleasingOnLoop, "BK-57", "BookKeeper #4730: a response waits for the loop that waits "

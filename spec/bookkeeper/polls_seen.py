@@ -2,13 +2,13 @@
 
 Theory. A poll of ``polls`` is a read that is at storage until a writer adds an entry, or its client
 loses patience. As merged it is in progress meanwhile, and the observer of a server
-(``observed_bookie``) counts it so. Polls come on one channel and other reads on another, which
+(``observed_bookkeeper``) counts it so. Polls come on one channel and other reads on another, which
 waits if no permit is free. The server is quiescent if no waiting read can have a permit.
 
 A poll that gives its permit back is, to an observer that counts permits, a read that comes when it
 has something to send: so it is shown from then on, and not before.
 
-Source: ``polls``, ``observed_bookie``.
+Source: ``polls``, ``observed_bookkeeper``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import NamedTuple
 from ..notation import action, require
 from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
-from .observed_bookie import Kind, ObservedBookie
+from .observed_bookkeeper import Kind, ObservedBookkeeper
 from .polls import ForgettingPolls, GivingBack, Impatient, Polls
 
 __all__ = [
@@ -141,18 +141,18 @@ class ForgettingSeen(PollsSeen):
 
 
 SEEN = refines(
-    Polls, ObservedBookie, "polls and reads are started and answered by the rules", shows=PollsSeen,
-    seen_by={"N": 2, "J": "K", "Q": "K", "R": 3}, room=("self.named < self.R",),
+    Polls, ObservedBookkeeper, "polls and reads are started and answered by the rules",
+    shows=PollsSeen, seen_by={"N": 2, "J": "K", "Q": "K", "R": 3}, room=("self.named < self.R",),
     K=(1, 2), G=(1, 2))
 
 RETURNED = refines(
-    GivingBack, ObservedBookie, "polls that return are reads with permits",
+    GivingBack, ObservedBookkeeper, "polls that return are reads with permits",
     shows=GivingBackSeen, seen_by={"N": 2, "J": "K", "Q": "K", "R": 3},
     room=("self.named < self.R",), K=(1, 2), G=(1, 2))
 
 EXPECTATIONS = (
     SEEN,
-    refines(Impatient, ObservedBookie, "a poll may end with nothing", shows=ImpatientSeen,
+    refines(Impatient, ObservedBookkeeper, "a poll may end with nothing", shows=ImpatientSeen,
             seen_by={"N": 2, "J": "K", "Q": "K", "R": 3}, room=("self.named < self.R",), K=1, G=1),
     RETURNED,
     refused(PassingBy, "BK-53", "a poll that has something to send overtakes a waiting read",

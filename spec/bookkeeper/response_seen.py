@@ -1,14 +1,15 @@
 """Responses to a client that does not read, as the network of the server sees them.
 
 Theory. ``response`` has the threads that have responses for one channel: where each waits, and how
-long. The observer of a server (``observed_bookie``) sees the channel from the network: a request is
-read, started and done when a thread has its response, and the response is written or dropped later.
-The clock is the same. A server is quiescent if no thread can take a step before the clock does.
+long. The observer of a server (``observed_bookkeeper``) sees the channel from the network: a
+request is read, started and done when a thread has its response, and the response is written or
+dropped later. The clock is the same. A server is quiescent if no thread can take a step
+before the clock does.
 
 There is room for all threads in the pool, and permits for all requests: admission is another
 chapter's subject.
 
-Source: ``response``, ``observed_bookie``.
+Source: ``response``, ``observed_bookkeeper``.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Iterable
 
 from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
-from .observed_bookie import Kind, ObservedBookie
+from .observed_bookkeeper import Kind, ObservedBookkeeper
 from .response import (
     At, AwaitingWrites, Closing, FromMonitor, ListingAgain, Responses, Stubborn, UnfairMonitor,
 )
@@ -85,13 +86,13 @@ class ResponsesSeen(View[Responses]):
 
 ROOM = ("self.named < self.R",)
 SEEN = refines(
-    Responses, ObservedBookie, "each response is written or dropped by the rules",
+    Responses, ObservedBookkeeper, "each response is written or dropped by the rules",
     shows=ResponsesSeen,
     seen_by={"K": 4, "J": 4, "Q": 4, "t": "t", "R": 3}, room=ROOM, H=(1, 2), t=(0, 1, 2))
 
 EXPECTATIONS = (
     SEEN,
-    refines(Closing, ObservedBookie, "a channel that takes no response in time is closed",
+    refines(Closing, ObservedBookkeeper, "a channel that takes no response in time is closed",
             shows=ResponsesSeen, seen_by={"K": 4, "J": 4, "Q": 4, "t": "t", "c": 1, "R": 3},
             room=ROOM, H=2, t=(0, 1)),
     refused(Stubborn, "BK-60", "a thread waits for a listed channel", like=SEEN, H=1, t=2),

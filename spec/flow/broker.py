@@ -31,7 +31,7 @@ An ack that comes too late, after the message has come back, may be taken all th
 group of Redis does), or be ignored (A = 0, as beanstalkd does): both keep all promises, as long as
 the message is then taken from wherever it is.
 
-``observed_broker`` says how all this looks from outside, and ``broker_seen`` ties the two.
+``observed_delivery`` says how all this looks from outside, and ``broker_seen`` ties the two.
 
 Source: broker#confirms, broker#prefetch, broker#timeout, broker#dead, broker#length, broker#order;
 001#tree; 003#tokens.
@@ -46,7 +46,7 @@ from ..notation import (
     MUST, Machine, action, alike, always, array, choice, const, fifo, integer, leads_to, member,
     require, step, subset, upto,
 )
-from .observed_broker import Law
+from .observed_delivery import Law
 
 __all__ = [
     "AckingBeforeWriting", "Broker", "ConfirmingBeforeWriting", "CountingInMemory", "EXPECTATIONS",

@@ -5,7 +5,7 @@ The observer knows neither the log nor the windows' counts: it finds them wrong 
 is given, or not given, after a kill or a lost connection. It also accepts brokers that give back at
 a restart nothing before its time, or the newest messages alone; this one gives back all at once.
 
-Source: ``broker``, ``observed_broker``.
+Source: ``broker``, ``observed_delivery``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .broker import (
     AckingBeforeWriting, Broker, ConfirmingBeforeWriting, CountingInMemory, FillingTheWindow,
     GivingFirst, Kept, KeepingTheHolder, PuttingBehind, TryingOnceMore, WithoutTimeouts,
 )
-from .observed_broker import Law, ObservedBroker
+from .observed_delivery import Law, ObservedDelivery
 
 __all__ = [
     "BrokerSeen", "CountingInFlight", "DroppingDeadLetters", "EXPECTATIONS", "ForgettingTheLost",
@@ -140,13 +140,13 @@ class ForgettingTheLost(Broker):
                 self.frees(each)
 
 
-SEEN = refines(Broker, ObservedBroker, "what is promised outlives the broker", shows=BrokerSeen,
+SEEN = refines(Broker, ObservedDelivery, "what is promised outlives the broker", shows=BrokerSeen,
                seen_by={"K": "K", "W": "W", "R": "R", "T": "T", "D": "D"}, K=1, W=1, R=2, T=1,
                N=(0, 1), P=(0, 1, 2, 3, 4), A=0)
 
 EXPECTATIONS = (
     SEEN,
-    refines(Broker, ObservedBroker, "two consumers see promises that outlive the broker",
+    refines(Broker, ObservedDelivery, "two consumers see promises that outlive the broker",
             shows=BrokerSeen, seen_by=dict(SEEN.seen_by), K=1, W=2, R=2, T=1, N=2, P=0,
             A=(0, 1)),
     refused(ConfirmingBeforeWriting, "DELIV-5", "a kill loses what was confirmed", like=SEEN, R=1,

@@ -6,7 +6,7 @@ happened for each record, and the partition must be quiescent, except where a pr
 replicas than there are (``delivery``). Of a leader that steps down, the requests that wait at it,
 the answers, and its copying are visible (``stepping_down``).
 
-Source: ``delivery``, ``stepping_down``, ``observed_delivery``.
+Source: ``delivery``, ``stepping_down``, ``observed_failover_liveness``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
 from .delivery import CommittingOnDemand, Delivery, NotAskingAgain, ReadingShort
-from .observed_delivery import ObservedHolding, ObservedRecord, ObservedRest
+from .observed_failover_liveness import ObservedHolding, ObservedRecord, ObservedRest
 from .stepping_down import AnsweringOne, HoldingAsFollower, LeavingThemWaiting, SteppingDown
 
 __all__ = ["EXPECTATIONS", "HoldingSeen", "RecordSeen", "RestSeen"]

@@ -37,7 +37,7 @@ rise again.
 Epochs are numbered from 1 here: one more than Kafka's, and 0 for none yet. Values beyond the range
 of a machine are not followed.
 
-Liveness after the last fault is in ``observed_delivery``.
+Liveness after the last fault is in ``observed_failover_liveness``.
 
 Source: kafka#replication, kafka#failover, kafka#broker-changes, kafka#reassignment.
 """

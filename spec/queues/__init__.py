@@ -1,1 +1,1 @@
-"""Chapters on queues: ``bounded`` (capacity, order, waiting) and ``conserved`` (no loss)."""
+"""Chapters on queues: ``queue`` (capacity, order, waiting) and ``conserved`` (no loss)."""

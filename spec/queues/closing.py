@@ -26,9 +26,8 @@ from ..notation import (
     MUST, Machine, action, always, array, boolean, const, guard_rule, integer, require, subset,
     upto,
 )
-from .rules import (
-    CONSUMER_WAKES, FULL_REFUSES, NOT_INVENTED, NOT_TWICE, ORDER, PRODUCER_WAKES,
-)
+from .conserved import NOT_INVENTED
+from .queue import CONSUMER_WAKES, FULL_REFUSES, NOT_TWICE, ORDER, PRODUCER_WAKES
 
 __all__ = ["EXPECTATIONS", "ClosableQueue", "OrderlyClosing"]
 

@@ -9,7 +9,7 @@ there is always one state only.
 
 Judging these by themselves matters for an implementation that violates another rule first.
 A queue that drops its oldest item when full violates QUEUE-1 at that step, and after it no
-run of ``bounded.BoundedQueue`` explains anything; here the dropped item is still missed.
+run of ``queue.BoundedQueue`` explains anything; here the dropped item is still missed.
 """
 
 from __future__ import annotations
@@ -18,11 +18,18 @@ from enum import IntEnum
 
 from ..expectations import expect
 from ..notation import (
-    MUST, Machine, action, array, choice, const, integer, require, step, subset, upto,
+    MUST, Machine, action, array, choice, const, guard_rule, integer, require, step, subset, upto,
 )
-from .rules import CANCEL_LEAVES_NO_TRACE, NOT_INVENTED, NOT_LOST, NOT_TWICE
+from .queue import CANCEL_LEAVES_NO_TRACE, NOT_LOST, NOT_TWICE
 
 __all__ = ["EXPECTATIONS", "ConservingQueue", "Fate"]
+
+NOT_INVENTED = guard_rule(
+    "QUEUE-5", MUST,
+    "An item is handed out only if a producer put or offered it before, and never if its offer "
+    "was refused.",
+    source="003#tokens",
+)
 
 
 class Fate(IntEnum):

@@ -6,7 +6,7 @@ forgets its head, *drop-youngest-queued* its tail, *clear* all that it holds. It
 arrives, *drop-newest*. Or it holds one item only and *conflates*: the newest item takes the place
 of the one before, or is merged into it. ``policies`` distinguishes them all.
 
-Dropping is no backpressure, and ``bounded`` judges it so (QUEUE-1). But users who have chosen one
+Dropping is no backpressure, and ``queue`` judges it so (QUEUE-1). But users who have chosen one
 of these rely on what is left: the newest items, as a display of the present does, or the oldest, as
 a log does. So a queue that states which it is, is held to it.
 
@@ -19,11 +19,18 @@ from __future__ import annotations
 from enum import IntEnum
 
 from ..notation import (
-    Machine, action, boolean, choice, const, fifo, integer, require, upto,
+    MUST, Machine, action, boolean, choice, const, fifo, guard_rule, integer, require, upto,
 )
-from .rules import DROPS_AS_PROMISED
 
 __all__ = ["DroppingQueue", "OverflowingQueue", "Policy"]
+
+DROPS_AS_PROMISED = guard_rule(
+    "QUEUE-17", MUST,
+    "Once a queue with a stated drop policy has overflowed, and until a call waits, polls and "
+    "takes return just what the policy (drop oldest, youngest, all, or the arrival) leaves, "
+    "oldest first.",
+    source="libraries#deque-maxlen, libraries#rx-dropping",
+)
 
 
 class Policy(IntEnum):

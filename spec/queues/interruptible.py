@@ -3,7 +3,7 @@
 Theory. With coroutines a cancellation has two instants. Some caller requests it for a call that
 waits; when that call runs again it finds out, and has either completed by then or is undone. In
 between it is still in the wait queue, and its end is open: the queue may serve it, for then it is
-too late to cancel, or pass it over, for it is about to leave. What ``bounded`` says of capacity,
+too late to cancel, or pass it over, for it is about to leave. What ``queue`` says of capacity,
 order and cancelling holds as it stands, if the second instant is taken for the cancellation. Only
 the order of service depends on the first: a call whose cancellation was requested may be passed
 over, and has not lost its turn either.
@@ -17,9 +17,8 @@ from __future__ import annotations
 from ..expectations import expect
 from ..notation import action, require, subset, upto
 from ..refinements import refines
-from .bounded import BoundedQueue, OrderlyQueue
-from .bounded_seen import QueueSeen
-from .rules import IN_TURN
+from .queue import IN_TURN, BoundedQueue, OrderlyQueue
+from .queue_seen import QueueSeen
 
 __all__ = ["EXPECTATIONS", "InLineSeen", "InterruptibleQueue", "InterruptibleSeen"]
 

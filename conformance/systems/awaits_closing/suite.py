@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Final
 
 from ....spec.queues.closing import ClosableQueue, OrderlyClosing
-from ....spec.queues.rules import ORDER
+from ....spec.queues.queue import ORDER
 from ...ports.base import STEPPED_WAKES
 from ...suites.besides import asked, equal, inside, just, lacks, same, starts, told, worded
 from ...suites.calls import WAITING, CallsConversation, driving, events

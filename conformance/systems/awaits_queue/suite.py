@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from ....spec.queues.bounded import BoundedQueue
 from ....spec.queues.conserved import ConservingQueue
 from ....spec.queues.interruptible import InterruptibleQueue
 from ....spec.queues.policies import UnknownQueue
-from ....spec.queues.rules import IN_TURN
+from ....spec.queues.queue import IN_TURN, BoundedQueue
 from ...suites.lengthy import Long
 from ...suites.says import WAITS, done, on, one, says, table, unsaid
 from ...suites.suite import Act, Watch

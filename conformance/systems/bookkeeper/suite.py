@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import ClassVar, Final
 
-from ....spec.bookkeeper.observed_bookie import Kind, ObservedBookie
+from ....spec.bookkeeper.observed_bookkeeper import Kind, ObservedBookkeeper
 from ....spec.notation.errors import InputError
 from ....spec.notation.interpreter import Step
 from ...suites.besides import asked, inside, just, made, number_of, same, told, worded
@@ -101,7 +101,7 @@ class BookieConversation(PlainConversation):
              channel=made(_channel, "number")),
     )
     says = table(
-        ObservedBookie,
+        ObservedBookkeeper,
         on("receive", "channel {channel} brings {named}", _DOES, tells="receive",
            picks={"channel": those(range(CHANNELS), outside="closed paused"), "kinds": "arriving",
                   "names": lambda talk, request: [[
@@ -183,7 +183,7 @@ SUITE: Final = Suite(
     name="bookkeeper",
     version=5,
     port="bookkeeper",
-    watches=(Watch(ObservedBookie),),
+    watches=(Watch(ObservedBookkeeper),),
     weights={"receive": 6, "done": 6, "turn": 3, "tick": 3, "gauge": 1, "hang_up": 1},
     epilogue=(Act("turn"), *(Act("done"), Act("tick")) * 3, Act("gauge"), Act("turn"),
               Act("gauge")),

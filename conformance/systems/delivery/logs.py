@@ -12,8 +12,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final
 
 from ....spec.engines.monitor import Failure
-from ....spec.flow import observed_broker as chapter
-from ....spec.flow.observed_broker import Law, ObservedBroker, Where
+from ....spec.flow import observed_delivery as chapter
+from ....spec.flow.observed_delivery import Law, ObservedDelivery, Where
 from ....spec.notation.rules import Rule
 from ...logs.events import Event
 from ...logs.kinds import Call, Logs, Terms
@@ -43,7 +43,7 @@ _GONE: Final = {Where.OVER: 0, Where.OUT: 1}
 _TOO_MANY: Final = f"more than {PLACES_MAX:,} messages are in the queue, or in flight"
 
 _COMES_BACK: Final = next(
-    name for name, action in ObservedBroker.actions_declared.items() if action.internal)
+    name for name, action in ObservedDelivery.actions_declared.items() if action.internal)
 _ACTIONS: Final = {
     ("publish", "ok"): _SAYS.answer("publish", True),
     ("publish", "full"): _SAYS.answer("publish", False),
@@ -62,7 +62,7 @@ _ACTIONS: Final = {
     ("restart", "ok"): _SAYS.answer("restart", True),
 }
 _PARAMETERS: Final = {name: tuple(each for each, _ in action.over)
-                      for name, action in ObservedBroker.actions_declared.items()}
+                      for name, action in ObservedDelivery.actions_declared.items()}
 _ANOTHER: Final = {"receive": _SAYS.otherwise("receive", ANY),
                    "dead": _SAYS.otherwise("dead", ANY)}
 
@@ -71,7 +71,7 @@ class DeliveryJudge(StepJudge):
     """Judges one queue; see ``StepJudge``. A message has the number of its place, the oldest the
     lowest."""
 
-    machine = ObservedBroker
+    machine = ObservedDelivery
     rules = ids_of(_RULES)
 
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
@@ -269,7 +269,7 @@ def _law(terms: Terms) -> Law:
 _OF_MESSAGE: Final = ("item",)
 
 LOGS: Final = Logs(
-    machines=(ObservedBroker,),
+    machines=(ObservedDelivery,),
     operations={
         "publish": Call("an item is published, and confirmed; \"full\": it is refused",
                         needs=_OF_MESSAGE),

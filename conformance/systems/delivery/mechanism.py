@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 from ....reference.flow.broker import Full
 from ....spec.flow.broker import Broker
 from ....spec.flow.broker_seen import BrokerSeen
-from ....spec.flow.observed_broker import Law
+from ....spec.flow.observed_delivery import Law
 from ....spec.notation.machine import Machine
 from ....spec.notation.views import Seen
 from ...suites.mechanism import Mechanism

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
-from ....spec.flow.observed_broker import Law, ObservedBroker
+from ....spec.flow.observed_delivery import Law, ObservedDelivery
 from ...ports.base import Message
 from ...suites.lengthy import Long, enough, grown
 from ...suites.plain import PlainConversation
@@ -64,7 +64,7 @@ class DeliveryConversation(PlainConversation):
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "publish": ("message",), "limit": ("most",), "tries": ("most",), "advance": ("ticks",)}
     says = table(
-        ObservedBroker,
+        ObservedDelivery,
         on("publish", "{named} is published", says(True, "confirms", "it is confirmed"),
            says(False, "refuses", "it is refused"), new={"message": "names"},
            makes_sense=lambda talk: len(talk.names) < talk.constants["R"],
@@ -134,7 +134,7 @@ SUITE: Final = Suite(
     name="delivery",
     version=3,
     port="delivery",
-    watches=(Watch(ObservedBroker),),
+    watches=(Watch(ObservedDelivery),),
     weights={"publish": 6, "receive": 7, "ack": 3, "requeue": 2, "reject": 1, "limit": 1,
              "tries": 1, "dead": 1, "count": 1, "disconnect": 1, "advance": 3, "restart": 1},
     epilogue=(Act("limit", 4), Act("advance", 1), *[Act("receive")] * 6, Act("count"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from ....spec.flow.observed_broker import Law, Where
+from ....spec.flow.observed_delivery import Law, Where
 from ...columns.calls import in_groups
 from ...columns.cells import NONE
 from ...columns.rows import ITEM_MAX

@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ....spec.engines.native.running import Step, runner_of
-from ....spec.flow.observed_broker import Law, ObservedBroker, Where
+from ....spec.flow.observed_delivery import Law, ObservedDelivery, Where
 from ...columns.calls import in_groups
 from ...columns.cells import NONE, Unfit
 from ...columns.rows import ITEM_MAX, Rows
@@ -81,7 +81,7 @@ class WholeQueues(WholeThings):
         import numpy as np
 
         terms, notes, names = given
-        machine: Any = ObservedBroker
+        machine: Any = ObservedDelivery
         self._actions, self._places = actions, {each: at for at, each in enumerate(actions)}
         own = {at: action for at, ((do, _), action) in enumerate(actions.items())
                if "message" in parameters[action] or (do, "ok") in (_LOST, _LATE)}
@@ -164,7 +164,7 @@ class WholeQueues(WholeThings):
         times = np.bincount(number[number >= 0], minlength=len(self._actions))
         for action, many in zip(self._actions.values(), times.tolist(), strict=True):
             if many:
-                self.notes.steps[ObservedBroker, action] += many
+                self.notes.steps[ObservedDelivery, action] += many
 
     def keeps(self, chunk: Chunk, states: Numbers, upto: Numbers) -> None:
         """Keep messages that are in the queue or in flight, and of others that they are over."""

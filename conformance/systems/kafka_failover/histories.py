@@ -17,13 +17,13 @@ from typing import Any, Final
 
 from ....spec.engines.candidates import CandidateSets
 from ....spec.engines.monitor import STATES_MAX, LostTrack, Monitor
-from ....spec.kafka.observed_delivery import (
-    ObservedChannel, ObservedDeletion, ObservedHolding, ObservedRecord, ObservedRest,
-    ObservedTenure,
-)
 from ....spec.kafka.observed_failover import (
     ObservedBroker, ObservedDepartures, ObservedEpoch, ObservedMark, ObservedPartition,
     ObservedPlace, ObservedProducer, ObservedQuorum, ObservedReplica, ObservedWishes,
+)
+from ....spec.kafka.observed_failover_liveness import (
+    ObservedChannel, ObservedDeletion, ObservedHolding, ObservedRecord, ObservedRest,
+    ObservedTenure,
 )
 from ....spec.notation.bound import bind_to_watch
 from ....spec.notation.interpreter import Step

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import Final
 
-from ....spec.kafka.observed_delivery import ObservedHolding
+from ....spec.kafka.observed_failover_liveness import ObservedHolding
 from ....spec.notation.interpreter import Step
 from ....spec.notation.machine import Machine
 from .port import Event

@@ -2,7 +2,7 @@
 
 Every answer but that of ``deploy`` reports the events since the last one: as texts, with the
 instant first, in milliseconds, then a word of ``WORDS``, then its fields. They are judged by the
-rules of ``spec.kafka.observed_failover`` and ``spec.kafka.observed_delivery``.
+rules of ``spec.kafka.observed_failover`` and ``spec.kafka.observed_failover_liveness``.
 
 Brokers, partitions and offsets are numbered from 0, values from 1, lives from 0. Epochs of
 controllers and leaders, and broker epochs, are numbers that grow.

@@ -17,12 +17,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from random import Random
 from typing import Final
 
-from ....spec.kafka.observed_delivery import (
-    DELETED, EMPTY, FEW_WAIT, NOT_WHILE_MOVING, STAYS_DEAD,
-)
 from ....spec.kafka.observed_failover import (
     ALONE, CARRIED_OUT, CLEAN, ELIGIBLE, FENCED, HELD, KEPT, LED, LET_GO, LISTED, PREFERRED,
     REJOINED, REPLACED, REPLACED_FIRST, STAYS_OUT,
+)
+from ....spec.kafka.observed_failover_liveness import (
+    DELETED, EMPTY, FEW_WAIT, NOT_WHILE_MOVING, STAYS_DEAD,
 )
 from ....spec.notation.rules import Rule
 from ...suites.suite import Act, Long, Program

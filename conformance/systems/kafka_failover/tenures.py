@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Any, Final
 
-from ....spec.kafka.observed_delivery import ObservedTenure
+from ....spec.kafka.observed_failover_liveness import ObservedTenure
 from ....spec.notation.interpreter import Step
 from ....spec.notation.machine import Machine
 from .port import Event

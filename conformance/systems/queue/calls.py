@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 from ....spec.engines.monitor import Failure
 from ....spec.notation.interpreter import Step
 from ....spec.notation.machine import Machine
-from ....spec.queues.bounded import BoundedQueue
 from ....spec.queues.conserved import ConservingQueue
+from ....spec.queues.queue import BoundedQueue
 from ...logs.events import Event
 from ...logs.exact import Exact
 from ...logs.live import bound

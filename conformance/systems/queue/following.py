@@ -24,7 +24,7 @@ from typing import Final
 
 from ....spec.engines.monitor import LostTrack
 from ....spec.notation.labels import counted
-from ....spec.queues.bounded import BoundedQueue
+from ....spec.queues.queue import BoundedQueue
 from ...logs.live import Live
 from ...logs.notes import Notes, shortest
 from .calls import PUT, TAKE, UNLIMITED, Item, LogCall, Refused, refusal

@@ -17,10 +17,10 @@ from ....spec.engines.candidates import Candidates, CandidateSets
 from ....spec.engines.monitor import Failure, LostTrack, why_refused
 from ....spec.notation.interpreter import Step
 from ....spec.notation.labels import counted
-from ....spec.queues.bounded import BoundedQueue, OrderlyQueue
-from ....spec.queues.conserved import ConservingQueue
-from ....spec.queues.rules import (
-    CANCEL_LEAVES_NO_TRACE, FULL_REFUSES, NOT_INVENTED, NOT_LOST, NOT_TWICE, ORDER, ROOM_ACCEPTS,
+from ....spec.queues.conserved import NOT_INVENTED, ConservingQueue
+from ....spec.queues.queue import (
+    CANCEL_LEAVES_NO_TRACE, FULL_REFUSES, NOT_LOST, NOT_TWICE, ORDER, ROOM_ACCEPTS, BoundedQueue,
+    OrderlyQueue,
 )
 from ...logs.events import Event
 from ...logs.kinds import Call, Logs, Terms

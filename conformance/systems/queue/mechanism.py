@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Final
 
 from ....spec.notation.machine import Machine
 from ....spec.notation.views import View
-from ....spec.queues.bounded import BoundedQueue
-from ....spec.queues.bounded_seen import AsCustodianSeen, DroppingSeen, QueueSeen
 from ....spec.queues.dropping import DroppingQueue, Policy
+from ....spec.queues.queue import BoundedQueue
+from ....spec.queues.queue_seen import AsCustodianSeen, DroppingSeen, QueueSeen
 from ...adapters.base import Declined
 from ...ports.base import STEPPED
 from ...suites.mechanism import Mechanism

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ....spec.notation.interpreter import Step
-from ....spec.queues.bounded import BoundedQueue, OrderlyQueue
 from ....spec.queues.conserved import ConservingQueue
 from ....spec.queues.dropping import DroppingQueue, Policy
 from ....spec.queues.policies import UnknownQueue
-from ....spec.queues.rules import IN_TURN
+from ....spec.queues.queue import IN_TURN, BoundedQueue, OrderlyQueue
 from ...ports.base import STEPPED_WAKES, Message
 from ...suites.besides import asked, given, next_names, worded
 from ...suites.items import could_come_out, meant_by, named_items

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any, Final
 
 from ....reference.queue import EMPTY, BoundedQueue, NotYet, Overflow, Step, Ticket
-from ....spec.queues.bounded_seen import EXPECTATIONS
+from ....spec.queues.queue_seen import EXPECTATIONS
 from ...suites.twin import Twins
 from .mechanism import (
     BookDropping, BookQueue, CustodianOfTheBook, DroppingOfTheBook, QueueOfTheBook,

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from ....spec.engines.native.running import NAMES_MAX, runner_of
-from ....spec.queues.bounded import BoundedQueue
 from ....spec.queues.conserved import ConservingQueue
+from ....spec.queues.queue import BoundedQueue
 from ...logs.kinds import KeyJudge, Terms
 from ...logs.memory import Ended
 from ...logs.notes import AROUND, Notes

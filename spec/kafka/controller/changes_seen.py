@@ -10,7 +10,7 @@ replica must lead, if that was requested.
 Epochs are numbered from 1 here, as the observers do.
 
 Source: ``broker_changes``, ``reassignment``, ``topics``, ``controller_turns``,
-``observed_failover``, ``observed_delivery``.
+``observed_failover``, ``observed_failover_liveness``.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from collections.abc import Iterable, Iterator
 
 from ...notation.views import Seen, View, see, shown
 from ...refinements import refines, refused
-from ..observed_delivery import ObservedDeletion
 from ..observed_failover import (
     ObservedDepartures, ObservedPartition, ObservedQuorum, ObservedWishes,
 )
+from ..observed_failover_liveness import ObservedDeletion
 from .broker_changes import (
     AnsweringEarly, BrokerChanges, LettingItRejoin, NotElectingForWhoCame, NotTellingWhoCame,
 )

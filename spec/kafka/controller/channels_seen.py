@@ -6,7 +6,7 @@ every partition has a leader at the end, and whether a topic that was to be dele
 batch the requests to a broker are visible, one after the other.
 
 Source: ``controller_channels``, ``controller_states``, ``controller_requests``,
-``observed_delivery``, ``observed_failover``, ``observed_controller``.
+``observed_failover_liveness``, ``observed_failover``, ``observed_controller``.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from collections.abc import Iterable
 
 from ...notation.views import Seen, View, see, shown
 from ...refinements import refines, refused
-from ..observed_delivery import ObservedDeletion, ObservedTenure
 from ..observed_failover import ObservedPartition
+from ..observed_failover_liveness import ObservedDeletion, ObservedTenure
 from .controller_channels import Channels, TakingSilenceForDeath
 from .controller_requests import BatchOrder, MetadataFirst, StoppingFirst, WithoutLeaders
 from .controller_states import (

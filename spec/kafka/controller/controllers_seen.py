@@ -15,10 +15,10 @@ from collections.abc import Iterable
 
 from ...notation.views import Seen, View, see, shown
 from ...refinements import refines, refused
-from ..observed_delivery import ObservedChannel
 from ..observed_failover import (
     ObservedBroker, ObservedPartition, ObservedQuorum, ObservedReplica, ObservedWishes,
 )
+from ..observed_failover_liveness import ObservedChannel
 from .controller_epochs import (
     ControllerEpochs, KeepingTheNode, NotFenced, Role, WritingUnchecked,
 )

@@ -1,13 +1,13 @@
 """The bounded queue as the observers of a queue see it, and variants that they refuse.
 
-Theory. ``bounded`` allows whatever a queue with waiting calls may do; its observers are machines,
+Theory. ``queue`` allows whatever a queue with waiting calls may do; its observers are machines,
 too. An orderly queue is a bounded one, and a bounded one conserves what it holds, so an orderly
 queue conserves it, too. All is seen but the instant at which a waiter is admitted or served.
 
 The variants are what real queues have done wrong. Each is the bounded queue with one line changed,
 and each is refused by the rule by which a suite finds it in an implementation.
 
-Source: ``bounded``, ``conserved``, ``dropping``.
+Source: ``queue``, ``conserved``, ``dropping``.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from ..expectations import expect
 from ..notation import action, require, upto
 from ..notation.views import Seen, View, see
 from ..refinements import refines, refused
-from .bounded import BoundedQueue, OrderlyQueue
 from .conserved import ConservingQueue
 from .dropping import DroppingQueue, Policy
+from .queue import BoundedQueue, OrderlyQueue
 
 __all__ = [
     "EXPECTATIONS", "AsCustodianSeen", "DeafConsumer", "DeafProducer", "DroppingInSilence",

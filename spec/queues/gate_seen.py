@@ -6,7 +6,7 @@ cancellation is requested wakes as well, and no other call with it.
 
 Each variant has one line wrong, and is refused by the rule by which a suite finds it.
 
-Source: ``gates``; CPython, ``asyncio/streams.py`` (``FlowControlMixin``).
+Source: ``gate``; CPython, ``asyncio/streams.py`` (``FlowControlMixin``).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from enum import IntEnum
 from ..notation import Machine, action, array, boolean, choice, const, integer, require, upto
 from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
-from .gates import Gate
+from .gate import Gate
 
 __all__ = [
     "EXPECTATIONS", "BreaksInSilence", "Call", "GateSeen", "LooksAgain", "OneSlot", "Sleepers",

@@ -54,7 +54,7 @@ from ..notation import (
     member, require, upto,
 )
 
-__all__ = ["EXPECTATIONS", "Law", "ObservedBroker", "Where"]
+__all__ = ["EXPECTATIONS", "Law", "ObservedDelivery", "Where"]
 
 CONFIRMS, TIMEOUT, DEAD = "broker#confirms", "broker#timeout", "broker#dead"
 LENGTH, ORDER, PREFETCH = "broker#length", "broker#order", "broker#prefetch"
@@ -161,7 +161,7 @@ class Where(IntEnum):
     OUT = 6                             # refused, or dropped
 
 
-class ObservedBroker(Machine):
+class ObservedDelivery(Machine):
     """A queue of K places, W consumers, and up to R messages, numbered as they are published."""
 
     K = const(1, at_least=1)            # ready messages of a full queue
@@ -385,7 +385,7 @@ class ObservedBroker(Machine):
 
 
 EXPECTATIONS = (
-    expect(ObservedBroker, "DELIV-19", "holds", "what is in flight has one consumer", K=(1, 2),
+    expect(ObservedDelivery, "DELIV-19", "holds", "what is in flight has one consumer", K=(1, 2),
            T=(1, 2)),
 )
 

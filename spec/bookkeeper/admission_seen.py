@@ -9,7 +9,7 @@ other channels.
 The server is quiescent if no loop can ask for a permit, none is to be given back, and no response
 is owed.
 
-Source: ``admission``, ``observed_bookie``.
+Source: ``admission``, ``observed_bookkeeper``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .admission import (
     Admission, Barging, CountingDecoded, FinishingFirst, FinishingTwice, ForgettingToRead,
     KeepingClosed, KeepingFenced, KeepingOldVersions, KeepingRejected, TakingZeroForNone, Way,
 )
-from .observed_bookie import Kind, ObservedBookie
+from .observed_bookkeeper import Kind, ObservedBookkeeper
 
 __all__ = ["EXPECTATIONS", "AdmissionSeen"]
 
@@ -103,7 +103,7 @@ class AdmissionSeen(View[Admission]):
 
 
 SEEN = refines(
-    Admission, ObservedBookie, "each request is started, rejected and answered by the rules",
+    Admission, ObservedBookkeeper, "each request is started, rejected and answered by the rules",
     shows=AdmissionSeen, seen_by={"N": "E", "K": "K", "Q": "Q", "W": "W", "t": 0, "R": 3},
     room=("self.named < self.R",), E=(1, 2), K=(0, 1, 2), B=(1, 2), W=1, Q=1)
 

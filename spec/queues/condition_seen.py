@@ -4,7 +4,7 @@ Theory. Everything is seen: which call goes to sleep, notifies, continues, or en
 variant is what a real condition variable has done wrong, refused by the rule by which a suite finds
 it in an implementation.
 
-Source: ``conditions``.
+Source: ``condition``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from ..notation import action, require, subset, upto
 from ..notation.views import View
 from ..refinements import refines, refused
-from .conditions import ConditionVariable, FrugalCondition, StrictCondition
+from .condition import ConditionVariable, FrugalCondition, StrictCondition
 
 __all__ = [
     "EXPECTATIONS", "ConditionSeen", "Deaf", "IgnoringStop", "KeepingNotification",

@@ -38,7 +38,7 @@ from ..notation import (
 from ..notation.rules import seen_from_outside
 from .admission import Admission
 
-__all__ = ["EXPECTATIONS", "Kind", "ObservedBookie", "Place"]
+__all__ = ["EXPECTATIONS", "Kind", "ObservedBookkeeper", "Place"]
 
 LIMIT = seen_from_outside(Admission.rules_declared, "BK-2")
 COUNTED = seen_from_outside(Admission.rules_declared, "BK-3")
@@ -119,7 +119,7 @@ class Place(IntEnum):
     ENDED = 4
 
 
-class ObservedBookie(Machine):
+class ObservedBookkeeper(Machine):
     """N channels, and requests of both kinds."""
 
     N = const(1, at_least=1)            # channels
@@ -365,11 +365,10 @@ class ObservedBookie(Machine):
 
 
 EXPECTATIONS = (
-    expect(ObservedBookie, "BK-62", "holds", "the accounts add up", N=(1, 2), R=2, t=(0, 1), c=(0,
-                                                                                                1)),
-    expect(ObservedBookie, "BK-62", "holds", "the accounts add up without limits", N=1, K=0, J=0,
-           R=2,
-           t=1, c=1),
+    expect(ObservedBookkeeper, "BK-62", "holds", "the accounts add up",
+           N=(1, 2), R=2, t=(0, 1), c=(0, 1)),
+    expect(ObservedBookkeeper, "BK-62", "holds", "the accounts add up without limits",
+           N=1, K=0, J=0, R=2, t=1, c=1),
 )
 
 BOOKKEEPING = {

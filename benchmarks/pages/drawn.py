@@ -1,4 +1,4 @@
-"""The tables of docs/drawn.md: the sizes, lengths and values that programs of each suite draw."""
+"""What programs of each suite draw, for docs/suites.md and docs/drawn.md: sizes and values."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The tables, conversations and figures of docs/ about systems, made of the records;
 the table of docs/design-language.md that says how long the checker of certificates is, the one of
 docs/awaits.md that lists what an adapter does with the event loop, the one of docs/by-name.md that
-lists what the operations of a class are called, those of docs/drawn.md with what programs draw, and
-the one of docs/sources/reactive.md with the rules of the specification.
+lists what the operations of a class are called, those of docs/suites.md and docs/drawn.md with what
+programs draw, and the one of docs/sources/reactive.md with the rules of the specification.
 
 A block between ``<!-- made: NAME of SYSTEM -->`` and ``<!-- made. -->`` is that table; around it is
 prose. A system whose port has no block yet gets a section at the end of its page.
@@ -140,7 +140,8 @@ def stale_pages(root: Path) -> dict[Path, str]:
                 made[page] = f"{made.get(page, '')}\n{_section(what, system)}"
     docs = {page.name: text for page, text in made.items() if page.parent.name == "docs"}
     made[catalogue] = _BLOCK.sub(
-        lambda block: f"{block[1]}\n{suites_table(docs)}\n\n", texts[catalogue])
+        lambda block: f"{block[1]}\n{suites_table(docs)}\n\n" if block["what"] == "suites"
+        else _made(block), texts[catalogue])
     for name, figure in (drawn for system in SYSTEMS.values() for drawn in system.figures.items()):
         path = root / "docs" / "figures" / name
         texts[path] = path.read_text(encoding="utf-8") if path.is_file() else ""

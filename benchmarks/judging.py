@@ -38,7 +38,7 @@ from checkvalve.spec.flow.observed_rate import ObservedRate
 from checkvalve.spec.notation.bound import BoundMachine
 from checkvalve.spec.notation.interpreter import Step
 from checkvalve.spec.queues.conserved import ConservingQueue
-from checkvalve.spec.queues.permits import Permits
+from checkvalve.spec.queues.locks.permits import Permits
 from checkvalve.spec.queues.queue import BoundedQueue
 from checkvalve.spec.storm.topologies.observed_topology import ObservedLane
 

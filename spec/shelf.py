@@ -28,7 +28,7 @@ _TABLES: Final = ("\nEXPECTATIONS", "\nLEMMAS", "\ndef __getattr__(")
 
 SUBJECTS: Final[Mapping[str, tuple[str, ...]]] = {
     "queues": ("queues.",),
-    "locks and semaphores": ("queues.condition", "queues.gate", "queues.permits"),
+    "locks and semaphores": ("queues.locks.",),
     "links and flow control": ("flow.",),
     "streams": ("reactive.",),
     "timers and pending requests": (
@@ -41,7 +41,8 @@ SUBJECTS: Final[Mapping[str, tuple[str, ...]]] = {
     "designs": ("design.",),
 }
 """The subjects of chapters and suites, in the order in which all tables and lists have them, with
-how the names of their chapters begin. A name is of the subject whose longest beginning fits."""
+how the places of their chapters begin: folders, and the name. A chapter is of the subject whose
+longest beginning fits."""
 
 _IMPORTS: Final = re.compile(r"^from (\.+)([\w.]*) import ", re.MULTILINE)
 
@@ -55,6 +56,14 @@ class _Place(NamedTuple):
     @property
     def name(self) -> str:
         return f"{self.parts[0]}.{self.parts[-1]}"
+
+    @property
+    def subject(self) -> str:
+        """The subject whose beginning fits best; the book's name, where SUBJECTS has none."""
+        place = ".".join(self.parts)
+        fits = [(len(start), subject) for subject, starts in SUBJECTS.items() for start in starts
+                if place.startswith(start)]
+        return max(fits)[1] if fits else self.parts[0]
 
     def imported(self) -> Iterator[tuple[str, ...]]:
         """The modules that its head imports, as parts of their names."""
@@ -80,23 +89,23 @@ def _places() -> Mapping[str, _Place]:
 
 
 def subject_of(chapter: str) -> str:
-    """The subject of a chapter by its name; the name of its book, where SUBJECTS has none."""
-    fits = [(len(start), subject) for subject, starts in SUBJECTS.items() for start in starts
-            if chapter.startswith(start)]
-    return max(fits)[1] if fits else chapter.partition(".")[0]
+    """The subject of a chapter by its name; the name of its book, where it is in no subject."""
+    place = _places().get(chapter) or _Place(tuple(chapter.split(".")), "")
+    return place.subject
 
 
 def _in_order(found: Mapping[str, _Place]) -> Iterator[str]:
     by_parts = {place.parts: name for name, place in found.items()}
     needs = {name: [by_parts[parts] for parts in place.imported() if parts in by_parts]
              for name, place in found.items()}
-    subjects = {subject_of(name): set[str]() for name in sorted(found)}
+    of = {name: place.subject for name, place in found.items()}
+    subjects = {of[name]: set[str]() for name in sorted(found)}
     for name, others in needs.items():
-        subjects[subject_of(name)] |= {subject_of(other) for other in others}
+        subjects[of[name]] |= {of[other] for other in others}
     for subject in _sorted(subjects, key=_by_subject):
         yield from _sorted({
-            name: [other for other in needs[name] if subject_of(other) == subject]
-            for name in found if subject_of(name) == subject}, key=str)
+            name: [other for other in needs[name] if of[other] == subject]
+            for name in found if of[name] == subject}, key=str)
 
 
 def _sorted(

@@ -34,7 +34,7 @@ from checkvalve.spec.engines.native.running import Runner, Step
 from checkvalve.spec.flow.observed_rate import ObservedRate
 from checkvalve.spec.notation.bound import bind
 from checkvalve.spec.notation.errors import InputError, ModelFault
-from checkvalve.spec.queues.permits import Permits
+from checkvalve.spec.queues.locks.permits import Permits
 from checkvalve.spec.queues.queue import BoundedQueue
 
 Row = dict[str, Any]

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from ..expectations import expect
 from ..notation import action, require
 from ..notation.views import Seen, View, see, shown
-from ..queues.permits import Permits
+from ..queues.locks.permits import Permits
 from ..refinements import refines, refused
 from .checker import CallbacksApart, Checker
 

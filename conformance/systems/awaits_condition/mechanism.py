@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Final
 
 from ....spec.notation.machine import Machine
-from ....spec.queues.condition import ConditionVariable
-from ....spec.queues.condition_seen import ConditionSeen
+from ....spec.queues.locks.condition import ConditionVariable
+from ....spec.queues.locks.condition_seen import ConditionSeen
 from ...adapters.base import Declined
 from ...ports.base import Message, Port
 from ...suites.calls_of_the_book import AdapterOfTheBook

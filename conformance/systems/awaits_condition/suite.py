@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ....spec.queues.condition import (
+from ....spec.queues.locks.condition import (
     NOT_CONSUMED, NOT_MORE, ConditionVariable, FrugalCondition, StrictCondition,
 )
 from ...ports.base import Message

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ....reference.drivers.asyncio_condition import Condition
-from ....spec.queues.condition_seen import EXPECTATIONS
+from ....spec.queues.locks.condition_seen import EXPECTATIONS
 from ...suites.mechanism import Mechanism
 from ...suites.twin import Twins
 from .adapter import ReferenceCondition

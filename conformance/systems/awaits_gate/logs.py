@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ....spec.queues import gate as chapter
+from ....spec.queues.locks import gate as chapter
 from ....spec.notation.rules import Rule
-from ....spec.queues.gate import Gate
+from ....spec.queues.locks.gate import Gate
 from ...logs.events import Event
 from ...logs.kinds import Call, Logs, Terms
 from ...logs.notes import Notes

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from ....spec.notation.machine import Machine
-from ....spec.queues.gate_seen import Call, GateSeen, Sleepers
+from ....spec.queues.locks.gate_seen import Call, GateSeen, Sleepers
 from ...adapters.base import Declined
 from ...ports.base import Message, Port
 from ...suites.calls_of_the_book import AdapterOfTheBook, Callback, CallsOfTheBook

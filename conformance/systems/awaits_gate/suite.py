@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from ....spec.queues.gate import Gate
+from ....spec.queues.locks.gate import Gate
 from ...ports.base import STEPPED_WAKES
 from ...suites.calls import (
     CALLS_MAX, CALLS_OF_LONG, LINES_MAX, CallsConversation, driving, events, stopping,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ....reference.drivers.asyncio_gate import Broken, Gate
-from ....spec.queues.gate_seen import EXPECTATIONS
+from ....spec.queues.locks.gate_seen import EXPECTATIONS
 from ...suites.mechanism import Mechanism
 from ...suites.twin import Twins
 from .adapter import AsyncioDrain, ReferenceGate

@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterable
 from typing import Any, Final
 
 from ....spec.engines.monitor import Failure, LostTrack
-from ....spec.queues.permits import ENDS_ONCE, NO_MORE, Permits
+from ....spec.queues.locks.permits import ENDS_ONCE, NO_MORE, Permits
 from ...logs.events import Event
 from ...logs.exact import Exact
 from ...logs.kinds import Call, Logs, Terms

@@ -6,8 +6,8 @@ from collections import deque
 from typing import Any, ClassVar, Final
 
 from ....spec.notation.machine import Machine
-from ....spec.queues.permits import Permits
-from ....spec.queues.permits_seen import PermitsSeen
+from ....spec.queues.locks.permits import Permits
+from ....spec.queues.locks.permits_seen import PermitsSeen
 from ...adapters.base import Declined
 from ...ports.base import Message, Port
 from ...suites.calls_of_the_book import AdapterOfTheBook

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ....spec.queues.permits import IN_TURN, OrderlyPermits, Permits
+from ....spec.queues.locks.permits import IN_TURN, OrderlyPermits, Permits
 from ...ports.base import STEPPED_WAKES, Message
 from ...suites.calls import (
     CALLS_MAX, CALLS_OF_LONG, LINES_MAX, WAITERS_OF_LONG, WAITING, CallsConversation, driving,

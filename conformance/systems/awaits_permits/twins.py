@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ....reference.drivers.asyncio_permits import LatePermits, Permits
-from ....spec.queues.permits_seen import EXPECTATIONS
+from ....spec.queues.locks.permits_seen import EXPECTATIONS
 from ...suites.mechanism import Mechanism
 from ...suites.twin import Twins
 from .adapter import AsyncioLock, AsyncioSemaphore, ReferenceLatePermits, ReferencePermits

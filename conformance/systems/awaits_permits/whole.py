@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ....spec.engines.native.running import NAMES_MAX, Step, runner_of
-from ....spec.queues.permits import Permits
+from ....spec.queues.locks.permits import Permits
 from ...logs.kinds import KeyJudge, Terms
 from ...logs.notes import AROUND, Notes
 from ...logs.understanding import Calls

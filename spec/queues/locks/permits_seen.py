@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..expectations import expect
-from ..notation import action, require, upto
-from ..notation.views import Seen, View, see
-from ..refinements import refines, refused
+from ...expectations import expect
+from ...notation import action, require, upto
+from ...notation.views import Seen, View, see
+from ...refinements import refines, refused
 from .permits import OrderlyPermits, Permits
 
 __all__ = [

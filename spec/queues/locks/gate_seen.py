@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ..notation import Machine, action, array, boolean, choice, const, integer, require, upto
-from ..notation.views import Seen, View, see, shown
-from ..refinements import refines, refused
+from ...notation import Machine, action, array, boolean, choice, const, integer, require, upto
+from ...notation.views import Seen, View, see, shown
+from ...refinements import refines, refused
 from .gate import Gate
 
 __all__ = [

@@ -20,8 +20,8 @@ Calls of acquire are numbered in the order in which they began.
 
 from __future__ import annotations
 
-from ..expectations import expect
-from ..notation import (
+from ...expectations import expect
+from ...notation import (
     MUST, SHOULD, Machine, action, always, boolean, const, fifo, guard_rule, integer, leads_to,
     require, subset, upto,
 )

@@ -27,8 +27,8 @@ Source: asyncio's documentation of ``Condition``; POSIX, ``pthread_cond_signal``
 
 from __future__ import annotations
 
-from ..expectations import expect
-from ..notation import (
+from ...expectations import expect
+from ...notation import (
     MUST, SHOULD, Machine, action, always, array, boolean, const, guard_rule, integer, require,
     subset, upto,
 )

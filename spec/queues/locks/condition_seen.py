@@ -9,9 +9,9 @@ Source: ``condition``.
 
 from __future__ import annotations
 
-from ..notation import action, require, subset, upto
-from ..notation.views import View
-from ..refinements import refines, refused
+from ...notation import action, require, subset, upto
+from ...notation.views import View
+from ...refinements import refines, refused
 from .condition import ConditionVariable, FrugalCondition, StrictCondition
 
 __all__ = [

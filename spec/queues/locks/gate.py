@@ -15,8 +15,8 @@ Source: Python's documentation of ``asyncio.Event`` and of ``asyncio.StreamWrite
 
 from __future__ import annotations
 
-from ..expectations import expect
-from ..notation import (
+from ...expectations import expect
+from ...notation import (
     MUST, Machine, action, always, boolean, const, guard_rule, integer, require, subset, upto,
 )
 

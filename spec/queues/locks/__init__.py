@@ -1,0 +1,1 @@
+"""Chapters on locks, semaphores, events and condition variables."""

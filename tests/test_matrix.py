@@ -30,13 +30,18 @@ def test_the_page_has_the_targets_of_others_that_were_run_and_none_of_ours() -> 
             assert (f"\n| `{each.name}` |" in part) == was_run
 
 
-def test_a_rule_is_in_one_cell_of_its_row() -> None:
-    """Kept, broken or not shown: every rule of the suite once."""
-    for (suite, _), row in ROWS.items():
-        said = [*row.kept, *row.broken, *(rule for rules in row.not_shown.values()
-                                          for rule in rules)]
-        assert row.error or sorted(said) == sorted(
-            rule.id for rule in SYSTEMS[suite].suite.rules())
+@pytest.mark.parametrize("suite", sorted({suite for suite, _ in ROWS}))
+def test_a_rule_is_in_one_cell_of_its_row(suite: str) -> None:
+    """Kept, broken or not shown: every rule that the suite had when the row was run, so that a new
+    rule leaves the page true. No row lacks a rule that an earlier one has."""
+    rows = sorted((row.date, sorted(row.rules)) for row in ROWS.values()
+                  if row.suite == suite and not row.error)
+    assert all(len(rules) == len(set(rules)) for _, rules in rows)
+    had = set[str]()
+    for _, rules in sorted(rows, key=lambda row: (row[0], len(row[1]))):
+        assert had <= set(rules)
+        had = set(rules)
+    assert had <= {rule.id for rule in SYSTEMS[suite].suite.rules()}
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.target)

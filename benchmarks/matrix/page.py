@@ -19,7 +19,8 @@ named release; `checkvalve targets` has all. *Kept* are rules that *passed*: a s
 which proves nothing. *Broken* rules have the shortest failure as a fixture, which `checkvalve
 replay FIXTURE TARGET` runs again. *Not shown* are rules that the target does not offer, or that the
 run exercised too little. A broken rule is a fact about behaviour. It is no mistake where a library
-promises something else: `collections.deque(maxlen=…)` is meant to drop. The release is what the
+promises something else: `collections.deque(maxlen=…)` is meant to drop. A rule that a row does not
+name is newer than its run. The release is what the
 target says at hello: where it says only 1, the suite's adapter knows no more; `checkvalve doctor`
 has the versions. [finds.md](finds.md) says what the documentation of libraries promises. Elections
 by real servers take minutes a row; [election.md](election.md) has all of them, by scenarios.

@@ -58,6 +58,12 @@ class Row:
     seconds: int = BUDGET_SECONDS
     jobs: int = 1
 
+    @property
+    def rules(self) -> list[str]:
+        """The rules that the suite had when it was run, each from the cell that it is in."""
+        return [*self.kept, *self.broken, *(rule for rules in self.not_shown.values()
+                                            for rule in rules)]
+
 
 def foreign_targets() -> Iterator[tuple[System, Shipped]]:
     """The targets of the tree that are not ours, those in virtual time first: they take seconds."""

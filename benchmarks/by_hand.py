@@ -273,7 +273,7 @@ class Pyrate(OfThreads):
 
 
 def pyrate(capacity: int, rate: int) -> Any:
-    """A limiter of pyrate-limiter, whose bucket is in memory and is not swept by a thread, which
+    """A limiter of pyrate-limiter; its bucket is in memory and is not swept by a thread, which
     would run a loop of asyncio of its own."""
     from pyrate_limiter import InMemoryBucket, Limiter, Rate, SingleBucketFactory
 

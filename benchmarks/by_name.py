@@ -166,7 +166,7 @@ def page(found: Sequence[Compared], cases: int | None) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the pairs whose name has a word; 1 if a difference has no reason."""
+    """Run the pairs with a word in their name; 1 if a difference has no reason."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("words", nargs="*", help="only pairs that have one of these words")
     parser.add_argument("--cases", type=int, help="cases of each run (default: what rules take)")

@@ -22,7 +22,7 @@ class Calls(Machine):
 
     waiting = array(upto(k), integer(0, t))     # requests that have not called yet
     calling = array(upto(k), integer(0, t))     # those in a nested call
-    returned = array(upto(k), integer(0, t))    # those whose call has been answered
+    returned = array(upto(k), integer(0, t))    # those with an answered call
 
     def has_thread(self, service: int) -> bool:
         """Whether a thread is free there: nested calls hold one at either end."""

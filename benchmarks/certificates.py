@@ -31,7 +31,7 @@ from .tampered import tampered
 __all__ = ["Tally", "certified", "main", "sample"]
 
 POINTS = 40
-"""Designs of a file whose parameters have ranges, at most, unless somebody says otherwise."""
+"""Designs of a file with ranges of parameters, at most, unless somebody says otherwise."""
 EXAMPLES = ("examples/designs", "examples/formats", "examples/grids")
 
 
@@ -53,7 +53,7 @@ class Tally:
 
     @property
     def certified(self) -> int:
-        """Verdicts whose certificate was confirmed."""
+        """Verdicts with a confirmed certificate."""
         return sum(number for (_, _, what), number in self.verdicts.items() if what == "certified")
 
 

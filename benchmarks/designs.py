@@ -41,7 +41,7 @@ LARGE = 10_000
 MEMORY = 24 * 2**30
 """Bytes that a process may use."""
 CERTIFIED = 1_000
-"""Queues of the largest designs whose certificates are checked too, if nothing else is said."""
+"""Queues of the largest designs with certificates that are checked too, if nothing else is said."""
 ENDED = 3
 """How a process ends that ran out of memory."""
 SIZES = (100, 1_000, LARGE, 100_000)
@@ -91,7 +91,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Limits:
-    """Queues of the largest designs whose certificates are checked, and of the largest that are
+    """Queues of the largest designs with certificates that are checked, and of the largest that are
     asked about local deadlock."""
 
     certified: int = CERTIFIED
@@ -239,7 +239,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--row", metavar="SHAPE,QUEUES,CAPACITY,PLANTED",
                         help="measure one row, and tell its cells as JSON")
     parser.add_argument("--certified", type=int, default=CERTIFIED, metavar="QUEUES",
-                        help="the largest designs whose certificates are checked")
+                        help="the largest designs with certificates to check")
     parser.add_argument("--local", type=int, default=LARGE, metavar="QUEUES",
                         help="the largest designs that are asked about local deadlock")
     parser.add_argument("--kept", type=Path, metavar="FILE",

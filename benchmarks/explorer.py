@@ -1,4 +1,4 @@
-"""The explorer's speed and memory, on machines whose number of states is known.
+"""The explorer's speed and memory, on machines with a known number of states.
 
 ``make bench`` runs all of it: some minutes, and 2 GB of memory. Each row is one search,
 and a count that differs from what is known is an error.
@@ -110,7 +110,7 @@ def show(cells: list[str] | tuple[str, ...]) -> None:
 def compare(case: Case, repeats: int) -> None:
     """Print a line for one thread and one for two, from runs in turn: 1, 2, 1, 2, …
 
-    A machine whose speed drifts then slows both alike, so the ratio of each pair holds.
+    A machine with a drifting speed then slows both alike, so the ratio of each pair holds.
     """
     case.bound.model  # noqa: B018 (lowered here, so that it is not measured)
     pairs = [(measure(case, 1), measure(case, 2)) for _ in range(repeats)]

@@ -1,6 +1,6 @@
 """What finds more twins in equal time: the campaign's seeded programs, or Hypothesis's machines.
 
-Each twin of the zoo whose suite draws operations one by one is given to both, with the same
+Each twin of the zoo with a suite that draws operations one by one is given to both, with the same
 processor seconds. The campaign runs its cases as ``checkvalve conform`` does, and ends with a
 shrunk failure. The state machine ends with its first failure, unshrunk, which is in its favour.
 Both run in this process.

@@ -37,7 +37,7 @@ class Logged:
 
 @dataclass
 class _Tap:
-    """A target whose requests and answers are kept."""
+    """A target that has its requests and answers kept."""
 
     target: Target
     said: list[tuple[Message, Any]] = field(default_factory=list)

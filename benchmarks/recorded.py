@@ -46,7 +46,7 @@ Note = Callable[[Pages, str, set[str], str], None]
 
 
 class _Noted:
-    """A session whose answers are noted before anybody else gets them."""
+    """A session with answers that are noted before anybody else gets them."""
 
     def __init__(self, session: Session, noted: Callable[[Message, Any], Any]) -> None:
         self._session, self._noted = session, noted
@@ -143,7 +143,7 @@ def _histories(suite: str, note: Note) -> Callable[..., None]:
 
 
 class _Watched:
-    """A target whose sessions are opened by something else."""
+    """A target with sessions that are opened by something else."""
 
     def __init__(self, target: Target, opened: Callable[[], Session]) -> None:
         self.name, self.renew, self.open = target.name, target.renew, opened

@@ -148,7 +148,7 @@ class _Client:
 
 
 def broker(target: str, *, does: Sequence[str], consumers: int = 2) -> Make:
-    """A recording of a broker, whose consumers do what it can, besides receive and ack."""
+    """A recording of a broker; its consumers do what it can, besides receive and ack."""
     def make(pages: Pages, fault: str, draw: random.Random, length: int) -> None:
         session = resolve_target(target).open()
 
@@ -406,7 +406,7 @@ _UNBOUNDED: Final = {"law": 3, "capacity": 4, "ticks": 2}
 
 
 def _of_broker(what: str, make: Make, large: int = 2_000, law: int = 3) -> list[Recording]:
-    # A message whose ack was lost comes again, or is acknowledged by the other consumer as well.
+    # A message comes again if its ack was lost, or is acknowledged by the other consumer as well.
     again = frozenset({"DELIV-6", "DELIV-12"})
     return [Recording(what, fault, "delivery", {**_UNBOUNDED, "law": law}, make,
                       again if fault else frozenset(), 60, large)

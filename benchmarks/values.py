@@ -194,7 +194,7 @@ class _Naming:
 
 
 class _NamingSuite:
-    """A suite whose conversations do so; else it is that suite."""
+    """A suite with conversations that do so; else it is that suite."""
 
     def __init__(self, suite: AnySuite, values: _Values) -> None:
         self._suite, self._values = suite, values

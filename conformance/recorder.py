@@ -43,7 +43,7 @@ class Recording:
 
 
 class Recorder:
-    """Writes a log to ``path``, into whose name the number of the process is put. ``most`` bounds
+    """Writes a log to ``path``, with the number of the process put into its name. ``most`` bounds
     the events in memory; ``every`` is after how many seconds they are written at the latest."""
 
     def __init__(self, path: str | Path, most: int = 100_000, every: float = 0.2) -> None:

@@ -134,7 +134,7 @@ def state_machine(
 
     ``adapter`` makes a new adapter (docs/adapter-protocol.md), such as its class; or it is the
     name of a target, as for ``checkvalve conform``. ``capacity`` None: Hypothesis picks one of
-    the suite's. Raises ``InputError`` for a suite whose programs are planned as a whole, and
+    the suite's. Raises ``InputError`` for a suite with programs that are planned as a whole, and
     for a name that is not there.
     """
     found = suite_named(suite)

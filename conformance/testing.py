@@ -100,7 +100,7 @@ class _Conformance:
         if result.verdict in ("violated", "follows") and known:
             pytest.xfail(f"known: {result.rule.statement}")
         if result.verdict == "follows":
-            pytest.skip(f"{result.message}, whose test decides")
+            pytest.skip(f"{result.message}; its test decides")
         if result.verdict != "passed":
             pytest.fail(f"{words}\n{self._told(result, request)}", pytrace=False)
 

@@ -84,7 +84,7 @@ class Chapter:
             return tuple(found)
         raise InputError(
             f"{name} has {wrong[0]!r}, which is no {of[0].__name__}", self._where(name),
-            f"Write {name} = (…,) with the calls whose results it lists; docs/notation.md has "
+            f"Write {name} = (…,) with the calls that return what it lists; docs/notation.md has "
             "an example.",
         )
 

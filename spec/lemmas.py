@@ -1,6 +1,6 @@
 """Lemmas: claims about 64-bit numbers, for all of them, which Z3 decides.
 
-A chapter whose subject is an algebra, not a machine, ends with a table of these.
+A chapter about an algebra, not a machine, ends with a table of these.
 """
 
 from __future__ import annotations

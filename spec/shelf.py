@@ -41,8 +41,8 @@ SUBJECTS: Final[Mapping[str, tuple[str, ...]]] = {
     "designs": ("design.",),
 }
 """The subjects of chapters and suites, in the order in which all tables and lists have them, with
-how the places of their chapters begin: folders, and the name. A chapter is of the subject whose
-longest beginning fits."""
+how the places of their chapters begin: folders, and the name. A chapter is of the subject with the
+longest beginning that fits."""
 
 _IMPORTS: Final = re.compile(r"^from (\.+)([\w.]*) import ", re.MULTILINE)
 

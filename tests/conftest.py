@@ -43,7 +43,8 @@ SHARING = frozenset({
     "test_design_pursuit", "test_design_repairs", "test_fixture_format", "test_house_rules",
     "test_mutants", "test_rules_reach", "test_sources", "test_storm_cluster_port",
     "test_storm_cluster_tcp", "test_suite_parts", "test_wheel"})
-"""Files whose tests share what takes seconds to make. Each runs in one worker, which makes it."""
+"""Files with tests that share what takes seconds to make. Each runs in one worker, which makes
+it."""
 
 
 @pytest.hookimpl(tryfirst=True)

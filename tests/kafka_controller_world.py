@@ -319,7 +319,8 @@ class World:
     # -- what tests see -----------------------------------------------------------------------
 
     def active(self) -> Node:
-        """The broker whose controller believes that it is the controller; the latest of them."""
+        """The broker with a controller that believes that it is the controller; the latest of
+        them."""
         return max((each for each in self.nodes.values() if each.controller.is_active),
                    key=lambda each: each.controller.epoch)
 

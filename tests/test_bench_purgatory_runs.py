@@ -63,7 +63,7 @@ def test_all_requests_watch_the_same_few_keys() -> None:
 @pytest.mark.parametrize("name", CONTENDERS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_every_contender_expires_the_same_requests(name: str, case: Case) -> None:
-    """Those whose latency is the timeout or more, and nothing is left over."""
+    """Those with a latency of the timeout or more, and nothing is left over."""
     measured = measure(name, case, 3_000, 900)
     assert measured.requests == 900 and measured.left == 0
     assert measured.expired == draw(case, 3_000, 900, SETTINGS.seed).expired(200)

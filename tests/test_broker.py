@@ -31,7 +31,7 @@ COMMON: list[dict[str, Any]] = [
 """Requests that each broker answers in the same way."""
 IN_NO_TIME = [*COMMON[:8], {"do": "requeue", "consumer": 0, "message": 0},
               {"do": "receive", "consumer": 1}]
-"""Instead of them for a broker whose ticks are real, and late where the machine is busy."""
+"""Instead of them for a broker with real ticks, which are late where the machine is busy."""
 LEFT = [{"do": "ack", "consumer": 1, "message": 0}, {"do": "publish", "message": "last"},
         {"do": "restart"}, {"do": "receive", "consumer": 0}, {"do": "receive", "consumer": 0}]
 NACKS = [{"do": "requeue", "consumer": 1, "message": 0}, {"do": "receive", "consumer": 0},

@@ -18,7 +18,7 @@ from checkvalve.spec.notation.machine import Machine
 
 
 def chapter_with(**names: object) -> Chapter:
-    """A chapter whose module has these names, ``module`` that of the module itself."""
+    """A chapter of a module with these names, ``module`` that of the module itself."""
     module = ModuleType(str(names.pop("module", "a_chapter")))
     vars(module).update(names)
     return Chapter("a.chapter", module)

@@ -23,7 +23,7 @@ DOCS = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 
 
 class Project(NamedTuple):
-    """A repository of git, whose last commit adds a deadlock, and a clone of it of depth 1."""
+    """A repository of git; its last commit adds a deadlock, and a clone of it of depth 1."""
 
     clone: Path
     environment: Mapping[str, str]

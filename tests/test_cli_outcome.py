@@ -23,12 +23,12 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def raising(error: BaseException) -> click.Group:
-    """A group whose command `fail` raises ``error``."""
+    """A group with a command `fail` that raises ``error``."""
     return ending(lambda: _raise(error))
 
 
 def ending(end: Callable[[], object]) -> click.Group:
-    """A group whose command `fail` ends with what ``end`` returns or raises."""
+    """A group with a command `fail` that ends with what ``end`` returns or raises."""
     group = click.Group("checkvalve")
 
     @group.command("fail")
@@ -91,7 +91,7 @@ def test_an_error_says_where_what_and_what_next(capsys: pytest.CaptureFixture[st
 
 
 def test_an_error_with_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
-    """With --json, stdout is one document whose only key is `error`."""
+    """With --json, stdout is one document with `error` as its only key."""
     code = run(raising(CAUSES[0][0]), ["fail", "--json"])
     assert json.loads(capsys.readouterr().out) == {"error": {
         "fault": "input", "what": "there is no task `b`", "where": "d.yaml:3",

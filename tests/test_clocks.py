@@ -179,7 +179,7 @@ def test_a_page_looks_at_the_clock_for_each_box_and_place() -> None:
 
 
 def said_by_gate(folder: Path) -> str:
-    """The rows of a gate whose design has no time to be read."""
+    """The rows of a gate with a design that has no time to be read."""
     (folder / "ring.yaml").write_text(RING)
     path = folder / "checkvalve.toml"
     path.write_text('[[designs]]\nfiles = ["ring.yaml"]\nmax_seconds = 0.001\n')

@@ -328,7 +328,7 @@ KINDS = ("normal", "normal", "inhibitor", "reset", "read")
 
 
 class WithTests:
-    """A random net whose transitions take and give equally many, with other kinds of arcs."""
+    """A random net with transitions that take and give equally many, with other kinds of arcs."""
 
     def __init__(self, seed: int) -> None:
         draw = Random(f"tested {seed}")

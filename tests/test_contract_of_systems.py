@@ -131,8 +131,8 @@ def test_a_twin_is_killed_by_its_rule_or_argued_equivalent(twin: Twin) -> None:
     pytest.param(system, id=name, marks=pytest.mark.xdist_group(f"zoo of {name}"))
     for name, system in SYSTEMS.items()])
 def test_half_of_the_fixtures_have_at_most_six_steps(system: System) -> None:
-    """None has more than twelve, but of twins whose bug shows late. In the process that has hunted
-    the twins, nothing is hunted."""
+    """None has more than twelve, but of twins with a bug that shows late. In the process that has
+    hunted the twins, nothing is hunted."""
     twins = [twin.name for twin in system.twins.values() if not (twin.equivalent or twin.after)]
     assert median(found.fixture.length for found in map(trophy_of, twins) if found.fixture) <= 6
 

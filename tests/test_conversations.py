@@ -26,7 +26,7 @@ from checkvalve.conformance.suites.says import Table
 from checkvalve.conformance.systems.catalogue import SYSTEMS
 
 AIM = 20
-"""Lines by hand of a suite whose observer keeps what later requests depend on."""
+"""Lines by hand of a suite with an observer that keeps what later requests depend on."""
 
 ABOVE = {"kafka.purgatory": 247, "kafka.races": 211}
 """The suites that have more, and how many: plans that are drawn as a whole, steps of several

@@ -18,7 +18,7 @@ from checkvalve.reference.coordination.tree import PathMisuse
 
 
 def delays(seed: int) -> InMemory:
-    """A service whose delays, from 0 to 9 ms, come from a seed."""
+    """A service with delays, from 0 to 9 ms, that come from a seed."""
     random = Random(seed)
     return InMemory(lambda: random.randrange(10))
 

@@ -12,7 +12,7 @@ from checkvalve.reference.drivers.schedules.coroutines import Kind, Stage, explo
 
 
 class Closing:
-    """A queue of one place whose ``close`` forgets the puts that wait (janus #237)."""
+    """A queue of one place with a ``close`` that forgets the puts that wait (janus #237)."""
 
     def __init__(self, wakes_puts: bool) -> None:
         self.items: list[str] = []

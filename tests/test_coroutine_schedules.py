@@ -15,7 +15,7 @@ Conclude = Callable[[], list[str]]
 
 
 class Swallowing:
-    """A lock whose waiter, cancelled after it was woken, keeps the wake-up (bpo-27585)."""
+    """A lock with a waiter that, cancelled after it was woken, keeps the wake-up (bpo-27585)."""
 
     def __init__(self) -> None:
         self.locked = False

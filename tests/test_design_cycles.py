@@ -51,7 +51,7 @@ pools: {p: {threads: 2}}
 
 
 def checked(text: str) -> tuple[DesignReport, Finding, str]:
-    """The report on a design that deadlocks, whose explanation is true; and the printed text."""
+    """The report on a design that deadlocks, with a true explanation; and the printed text."""
     report = check_design(text)
     assert complaints(report) == []
     return report, report.finding("deadlock-free"), "\n".join(lines(report))

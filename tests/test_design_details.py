@@ -313,7 +313,7 @@ def test_a_change_of_several_numbers_says_which_way_the_others_go() -> None:
 
 @pytest.mark.parametrize("link", ["flow: drop-newest", "flow: blocking, kinds: [x, y]"])
 def test_what_drops_already_or_has_kinds_is_not_made_to_drop_its_oldest(link: str) -> None:
-    """Only a plain link whose writer waits is."""
+    """Only a plain link with a writer that waits is."""
     scripts = SCRIPTS if "kinds" in link else SCRIPTS.replace(", of: x", "")
     assert len(list(dropping(Scope(load(SCRIPTS.replace(", of: x", "")), (), ())))) == 1
     design = load(scripts.replace("flow: blocking", link))

@@ -95,7 +95,7 @@ pools: {{lock: {{threads: 1}}}}
 @pytest.mark.parametrize(("may", "stuck"), [("", False), ("may: stop, ", False),
                                             ("may: crash, ", False), ("count: 2, ", False)])
 def test_all_who_use_a_lock_may_cease(may: str, stuck: bool) -> None:
-    """A job all of whose tasks are done, or have stopped, or crashed, has ended."""
+    """A job has ended if all its tasks are done, or have stopped, or crashed."""
     assert is_stuck(LOCKED.format(may=may)) is stuck
 
 
@@ -206,7 +206,7 @@ def test_what_is_left_where_everybody_is_done_is_named() -> None:
 
 @pytest.mark.parametrize("others", ["", "  c: {kind: script, steps: [{acquire: L}, {release: L}]}"])
 def test_what_stands_before_a_crash_is_not_live_with_others_and_without(others: str) -> None:
-    """A part that is idle is the same question as one whose others continue."""
+    """A part that is idle is the same question as one with others that continue."""
     text = f"""
 checkvalve: 2
 name: crash

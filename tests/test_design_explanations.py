@@ -22,7 +22,7 @@ OF_A_BATCH = 35
 
 
 def checked(text: str) -> DesignReport:
-    """The report on a design that can deadlock, whose explanation is true."""
+    """The report on a design that can deadlock, with a true explanation."""
     report = check_design("checkvalve: 2\nname: deadlocked\n" + text)
     assert complaints(report) == []
     return report
@@ -41,7 +41,7 @@ def circle(report: DesignReport) -> set[str]:
 
 
 def retrying(inputs: str, links: str, policy: str) -> str:
-    """A merge whose elements may come back to it."""
+    """A merge with elements that may come back to it."""
     return f"""
 tasks:
 {inputs}  m: {{kind: merge, {policy}}}

@@ -63,7 +63,7 @@ def route(inbox: str, to: Mapping[str, str], rooms: Mapping[str, int]) -> Actor:
 
 
 def align(inputs: Sequence[str], out: str, hand: int, rooms: Mapping[str, int]) -> Actor:
-    """A task whose state is its hand, and the inputs that have brought their barrier."""
+    """A task with its hand as state, and the inputs that have brought their barrier."""
     def go(own: tuple[tuple[str, ...], frozenset[str]], queues: Queues) -> Moves:
         held, have = own
         for name in set(inputs) - have:
@@ -84,7 +84,7 @@ def align(inputs: Sequence[str], out: str, hand: int, rooms: Mapping[str, int]) 
 
 def window(inbox: str, out: str, size: int, slide: int, early: bool,
            rooms: Mapping[str, int]) -> Actor:
-    """A task whose state is the number of gathered elements."""
+    """A task with the number of gathered elements as state."""
     def go(kept: int, queues: Queues) -> Moves:
         if kept < size:
             yield from ((kept + 1, after) for _, after in read(queues, inbox))

@@ -108,7 +108,7 @@ links:
     "storm-spout-bolt-acker", "credit-chain-live", "sdf-edge-live", "pipeline-of-ten",
 ])
 def test_sums_that_never_change_prove_what_counting_would(name: str) -> None:
-    """Live designs whose liveness rests on a number: of elements, of threads, of slots."""
+    """Designs that are live because of a number: of elements, of threads, of slots."""
     finding = check_file(EXAMPLES / f"{name}.yaml").finding("deadlock-free")
     assert finding.outcome is Outcome.HOLDS
     assert finding.states == 0

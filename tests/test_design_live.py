@@ -95,7 +95,7 @@ expect: {live: holds}
 
 
 def test_a_kind_that_nobody_reads_is_kept_waiting() -> None:
-    """In a queue whose other kinds are read."""
+    """In a queue with other kinds that are read."""
     text = """
 checkvalve: 2
 name: unread

@@ -38,7 +38,7 @@ def test_a_net_has_as_many_states_as_its_formula_says(
 
 @pytest.mark.parametrize("seed", range(60))
 def test_random_nets_agree_with_a_plain_token_game(seed: int) -> None:
-    """The same number of markings and the same verdict, for nets whose places are all bounded; for
+    """The same number of markings and the same verdict, for nets with bounded places only; for
     others, no verdict that the game contradicts."""
     net = random_net(Random(f"nets {seed}"))
     changes = [{place: gives.get(place, 0) - takes.get(place, 0) for place in {**takes, **gives}}

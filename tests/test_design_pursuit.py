@@ -126,7 +126,7 @@ def test_what_structure_runs_into_the_explorer_finds_too(design: Design) -> None
 
 
 def test_where_no_amounts_lead_a_sum_says_so() -> None:
-    """A stage whose window is smaller than its loop: nobody fills all of it."""
+    """A stage with a window that is smaller than its loop: nobody fills all of it."""
     net = Counters.of(translate(loops(8, 5, seed=1), AIM))
     full = [counter.most or 0 for counter in net.counters]
     assert amounts(net, full) is None

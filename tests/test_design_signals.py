@@ -1,5 +1,5 @@
-"""Links whose reader calls stop and go: what the engines say of the net against a plain simulation,
-and against the ticks of the chapter."""
+"""Links with a reader that calls stop and go: what the engines say of the net against a plain
+simulation, and against the ticks of the chapter."""
 
 from __future__ import annotations
 

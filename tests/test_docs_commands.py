@@ -1,6 +1,6 @@
 """Every command in README.md and docs/ runs: in the order of its page, beside the examples.
 
-A command whose block follows ``<!-- not run: REASON -->`` is parsed and no more: its options and
+A command in a block after ``<!-- not run: REASON -->`` is parsed and no more: its options and
 its command are there. A run of a suite gets two cases, or eight if it is to save failures.
 """
 

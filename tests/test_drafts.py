@@ -16,7 +16,7 @@ CASE = plan("queue", cases=1, seed=0)[0]
 
 
 def seen() -> CaseRow:
-    """The row of a case whose breach is left as it was seen."""
+    """The row of a case with a breach that is left as it was seen."""
     row = run_case("queue", "deque", CASE, DRAFTING)
     assert row.verdict == VIOLATED and is_draft(row)
     return row

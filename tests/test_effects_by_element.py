@@ -1,4 +1,4 @@
-"""Learnt effects of the steps of a machine all of whose state is one array."""
+"""Learnt effects of the steps of a machine with one array as all its state."""
 
 from __future__ import annotations
 

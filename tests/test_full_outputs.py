@@ -22,7 +22,7 @@ UNBUFFERED = pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "
 def command(
     arguments: list[str], unbuffered: str = "", limit: int | None = None, **options: object
 ) -> subprocess.CompletedProcess[str]:
-    """A run of checkvalve whose files may have ``limit`` bytes each."""
+    """A run of checkvalve; its files may have ``limit`` bytes each."""
     def small_files() -> None:
         if limit is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))

@@ -93,7 +93,7 @@ def test_a_broken_rule_comes_with_its_steps_its_source_and_a_command_that_replay
 
 
 def test_a_rule_has_the_time_of_the_cases_that_looked_for_it() -> None:
-    """All rules of a suite are judged in one run, whose time stands at the suite; what nothing
+    """All rules of a suite are judged in one run; its time stands at the suite; what nothing
     looked for took no time."""
     _, rows = run_gate(DEQUE)
     suite, = xml.parse(".checkvalve/gate.xml").iter("testsuite")

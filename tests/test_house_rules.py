@@ -331,7 +331,7 @@ def imports_of_modules() -> frozenset[tuple[str, str]]:
 
 
 def circles(edges: Iterable[tuple[str, str]]) -> list[list[str]]:
-    """The groups whose members lead to each other."""
+    """The groups of members that lead to each other."""
     groups = networkx.strongly_connected_components(networkx.DiGraph(list(edges)))
     return [sorted(group) for group in groups if len(group) > 1]
 

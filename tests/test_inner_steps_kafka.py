@@ -37,7 +37,7 @@ class Quiet(TimerTask):
 
 
 class EagerWheel(TimingWheel):
-    """A wheel whose overflow wheel starts at the time 0, and not where its child is."""
+    """A wheel with an overflow wheel that starts at the time 0, and not where its child is."""
 
     def _made_overflow(self) -> TimingWheel:
         made = super()._made_overflow()

@@ -223,7 +223,7 @@ def test_a_timer_goes_by_the_clock_of_its_process(rate: int, delay: int, real: i
 
 
 class Links:
-    """A network alone, whose messages arrive when their instants come."""
+    """A network alone; its messages arrive when their instants come."""
 
     def __init__(self) -> None:
         self.arrived: list[tuple[int, int, int]] = []   # when, sender, receiver

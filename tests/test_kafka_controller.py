@@ -157,7 +157,7 @@ def test_replicas_that_died_with_the_controller_leave_the_isr(
 
 
 def test_a_new_controller_elects_where_nobody_leads() -> None:
-    """Partitions whose leaders died with the controller are led again."""
+    """Partitions with leaders that died with the controller are led again."""
     world = running()
     world.crash(1)
     world.run()
@@ -269,7 +269,7 @@ def test_a_broker_shuts_down_in_order() -> None:
 
 
 def test_a_shutdown_says_what_it_cannot_move() -> None:
-    """A partition whose only one in sync goes keeps its leader; other lives, and other brokers
+    """A partition keeps its leader if the only one in sync goes; other lives, and other brokers
     than the controller, are refused."""
     world = running()
     for broker in (1, 3):

@@ -13,7 +13,8 @@ from checkvalve.reference.kafka.replication.messages import Code, Read, ReadUpTo
 
 
 class Asked:
-    """A process whose calls are answered at once, by a broker that takes itself for the leader."""
+    """A process that gets its calls answered at once, by a broker that takes itself for the
+    leader."""
 
     def __init__(self, knows: Leader) -> None:
         self.world = SimpleNamespace(record=lambda *about: None)

@@ -60,7 +60,7 @@ def count_back(server: Server, session: int) -> object:
 
 
 def take_for_anothers(found: Leadership, wanted: Leadership) -> bool:
-    """Take a leadership whose write had no reply for that of another controller."""
+    """Take a leadership for another controller's if its write had no reply."""
     return False
 
 

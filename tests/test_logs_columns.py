@@ -149,8 +149,8 @@ def queue(random: Random, faulty: bool) -> Iterator[Row]:
 
 def overlapping(random: Random, callers: int, capacity: int, events: int, late: float = 0
                 ) -> list[Row]:
-    """A queue whose callers are nearly always in a call, which has its effect at any instant of it;
-    now and then (``late``) the last one comes out first."""
+    """A queue with callers that are nearly always in a call, which has its effect at any instant of
+    it; now and then (``late``) the last one comes out first."""
     inside, number, found = list[int](), 0, list[Row]()
     calls: dict[str, tuple[int | None, bool]] = {}      # the item, and whether it had its effect
     names = [f"{operation} {each}" for operation in ("put", "take") for each in range(callers)]
@@ -281,7 +281,7 @@ def test_json_lines_are_judged_in_whole_columns(cut: int, tmp_path: Path) -> Non
 
 
 def named(some: list[Row], how: str) -> list[Row]:
-    """Rows whose items are texts, or large numbers."""
+    """Rows with texts, or large numbers, as items."""
     of = {"texts": lambda item: f"ab{item * 7919 % 1000}",
           "large numbers": lambda item: (item << 50) - 5}[how]
     return [row if row.get("item") is None else {**row, "item": of(row["item"])} for row in some]

@@ -228,7 +228,7 @@ class Sets(Machine):
 
 
 class Numbers(Machine):
-    """Division and remainder of both signs, and a base whose action a variant extends."""
+    """Division and remainder of both signs, and a base with an action that a variant extends."""
 
     x = integer(-7, 7, init=3)
     y = integer(-3, 3, init=2)

@@ -321,8 +321,8 @@ def test_equivalent_mutants_do_not_count_and_an_unargued_survivor_fails_the_run(
 
 
 def test_default_runs_are_asked_for_what_they_run_and_what_a_port_can_show() -> None:
-    """Of four whose line they run one is equivalent, one unseen, one found: half of the others.
-    What they miss has to be argued; a mutant whose line they do not run is none of theirs."""
+    """Of four in lines that they run one is equivalent, one unseen, one found: half of the others.
+    What they miss has to be argued; a mutant in a line that they do not run is none of theirs."""
     fates = {mutant("same"): Fate(SURVIVED, runs=True), mutant("words"): Fate(TESTS, runs=True),
              mutant("missed"): Fate(TESTS, "tests/t.py::t", runs=True), mutant("off"): Fate(TESTS),
              mutant("found"): Fate(HANG, "suite:reference@queue", runs=True)}

@@ -21,7 +21,7 @@ WORD = 1 << 64
 
 
 class Gauge(Machine):
-    """A number whose range begins anywhere, behind another one in the same word."""
+    """A number with a range that begins anywhere, behind another one in the same word."""
 
     low = const(0, at_least=-9)
     span = const(1)

@@ -95,7 +95,7 @@ def test_a_block_has_as_many_states_as_have_room_for_their_successors(
 @given(st.integers(0, 100_000), st.integers(1, MAX_WORDS))
 @example(2, 1)
 def test_what_waits_to_be_inserted_has_room(actions: int, words: int) -> None:
-    """All that may be under way when a block of states is expanded, in a ring whose size is a
+    """All that may be under way when a block of states is expanded, in a ring with a size that is a
     power of two."""
     room = pending_states(actions, words)
     under_way = LOOK_LAG + INSERT_LAG + block_states(actions, words) * actions + 1

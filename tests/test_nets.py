@@ -192,7 +192,7 @@ def test_large_nets_of_asymmetric_choice_have_no_local_deadlock(name: str) -> No
 
 
 def shapes() -> list[tuple[str, int]]:
-    """The families at growing sizes; those whose nets are squares of their size are smaller."""
+    """The families at growing sizes; those with nets that are squares of their size are smaller."""
     return [(name, min(size, 30) if name in ("grid", "memory") else size)
             for name in FAMILIES for size in (10, 100, 1000)]
 

@@ -215,7 +215,7 @@ def failed(case: int, what: str) -> CaseRow:
 
 
 def late(case: int, asked: str, steps: int) -> CaseRow:
-    """The row of a case whose target hung, after so many steps."""
+    """The row of a case in which the target hung, after so many steps."""
     return failed(case, f"t, asked for {asked}, did not answer within 5 s after: "
                   f"{'; '.join(['offer a: accepted'] * steps)}. Find what it waits for")
 

@@ -50,7 +50,7 @@ MISDEEDS = {
 
 
 def chapter(folder: Path, assume: str = "return True", end: str = "") -> Path:
-    """A chapter whose seventh line is ``assume``, and whose last, the 15th, is ``end``."""
+    """A chapter with ``assume`` as its seventh line, and ``end`` as its last, the 15th."""
     path = folder / "mine.py"
     path.write_text(CHAPTER.format(assume=assume, end=end))
     return path

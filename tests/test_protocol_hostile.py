@@ -71,7 +71,7 @@ AT_HELLO = {
 
 
 def program(folder: Path, body: str, limit: float = PATIENCE_SECONDS) -> ProcessTarget:
-    """An adapter whose text is ``body``, with ``limit`` seconds for a reply."""
+    """An adapter with the text ``body``, with ``limit`` seconds for a reply."""
     script = folder / "adapter.py"
     script.write_text(PRELUDE + body)
     return ProcessTarget("hostile", [sys.executable, "-S", str(script)], limit, port_named)

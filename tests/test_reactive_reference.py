@@ -20,7 +20,7 @@ SIZES = st.integers(1, 5).flatmap(lambda c: st.tuples(st.just(c), st.integers(1,
 
 
 class Stream:
-    """A publisher of some elements and a subscriber, whose threads take turns as the test says."""
+    """A publisher of some elements and a subscriber; their threads take turns as the test says."""
 
     def __init__(self, elements: int, capacity: int, batch: int) -> None:
         self.outlet: Outlet[int] = IterablePublisher(lambda: range(elements)).subscribe("it")

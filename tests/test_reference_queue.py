@@ -308,7 +308,7 @@ async def churn(seed: int) -> None:
 def test_whoever_is_cancelled_nothing_is_lost_or_doubled_and_nobody_is_forgotten(
     seed: int
 ) -> None:
-    """Items taken are exactly the items whose put returned."""
+    """Items taken are exactly the items of puts that returned."""
     asyncio.run(churn(seed))
 
 

@@ -55,7 +55,7 @@ def report_on(text: str) -> DesignReport:
 
 
 def hostile() -> DesignReport:
-    """The report on a design whose names are markup. A file cannot have such names; its text about
+    """The report on a design with markup as names. A file cannot have such names; its text about
     itself can."""
     design = load(LOOP.format(size=2))
     def named(tasks: tuple[str, ...]) -> tuple[str, ...]:

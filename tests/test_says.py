@@ -245,7 +245,7 @@ def test_a_worker_that_is_not_there_is_an_error_of_the_target_and_breaks_no_rule
 
 
 class WithoutTokens(ReferenceElection):
-    """An election whose writes are said to be fenced, without tokens."""
+    """An election with writes that are said to be fenced, without tokens."""
 
     def ask(self, candidate: int) -> int | None:
         """Answer without a token, where ``ReferenceElection`` gives one."""

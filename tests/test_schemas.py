@@ -136,7 +136,7 @@ def test_each_kind_of_wait_fits_the_schema(
 
 
 def test_a_campaign_fits_its_schema(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """It has a unit that runs and one whose target fails."""
+    """It has a unit that runs and one with a target that fails."""
     path = tmp_path / "grid.toml"
     path.write_text('[[runs]]\nsuites = ["marks"]\ntargets = ["reference.marks", "command:false"]\n'
                     'cases = 4\nprograms = 2\n')

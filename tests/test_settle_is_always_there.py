@@ -16,7 +16,7 @@ DRIVEN = [name for name in WITH_SETTLE if name.startswith("awaits.") or name == 
 
 
 class Unlisted:
-    """An adapter whose ``can`` lacks what every adapter has."""
+    """An adapter with a ``can`` that lacks what every adapter has."""
 
     def __init__(self, adapter: Adapter) -> None:
         self._adapter = adapter

@@ -169,7 +169,8 @@ def test_rows_and_verdicts_do_not_depend_on_the_engine_nor_on_the_partitions(
 def test_each_format_has_the_rows_of_the_local_engine(
     session: SparkSession, tmp_path: Path, ending: str
 ) -> None:
-    """The lines of CSV, whose first one is the head, and the rows of Parquet are numbered alike."""
+    """The lines of CSV, with the head as the first one, and the rows of Parquet are numbered
+    alike."""
     path = written(tmp_path / f"log.{ending}", log())
     rows, told = locally([path], plain())
     found, answer = on_spark(session, asked([path]), tmp_path / "out", 3)

@@ -65,7 +65,7 @@ def few_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def row_of(body: str, name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> CaseRow:
-    """The first row of a target whose adapter is written here."""
+    """The first row of a target with an adapter that is written here."""
     header = "from checkvalve.conformance.systems.queue.reference import ReferenceQueue\n"
     (folder / f"{name}.py").write_text(header + textwrap.dedent(body))
     monkeypatch.syspath_prepend(str(folder))

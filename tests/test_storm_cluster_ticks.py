@@ -26,7 +26,7 @@ def worker_of(capacity: int, **more: int) -> tuple[Worker, list[str]]:
 
 
 def ticks_in(worker: Worker) -> list[int]:
-    """The tasks in whose recvQ a tick stands."""
+    """The tasks with a tick in their recvQ."""
     return [task for task, inbox in worker.inputs.items()
             if any(message.kind is Kind.TICK for message in inbox._recvq)]
 

@@ -16,7 +16,7 @@ from checkvalve.conformance.suites.suite import Suite
 from checkvalve.conformance.systems.catalogue import SYSTEMS
 
 QUICK = ("rate", "bookkeeper.memtable")
-"""Suites whose references are asked in a few seconds."""
+"""Suites with references that are asked in a few seconds."""
 
 OPERATIONS = "abcde"
 

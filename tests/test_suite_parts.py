@@ -175,7 +175,7 @@ HEADER = """
 
 
 def target_from(body: str, folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> str:
-    """A target whose adapter is written in a test."""
+    """A target with an adapter that is written in a test."""
     text = textwrap.dedent(HEADER) + textwrap.dedent(body)
     (folder / f"{name}.py").write_text(text)
     monkeypatch.syspath_prepend(str(folder))

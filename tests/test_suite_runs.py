@@ -75,7 +75,7 @@ def test_a_run_goes_on_after_a_breach_of_another_rule_and_stops_after_its_own() 
 
 
 def test_what_was_at_stake_is_counted_only_if_that_is_asked_for() -> None:
-    """By rule, the steps in whose place another answer would have broken it."""
+    """By rule, the steps at which another answer would have broken it."""
     program = (Act("offer"), Act("offer"), Act("poll"))
     target = resolve_target("reference")
     assert not run_program(SUITE, target, program, 1).exercised

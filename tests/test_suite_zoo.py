@@ -97,7 +97,8 @@ def test_a_row_names_the_version_of_what_its_seed_depends_on() -> None:
 
 
 def test_acks_that_cancel_keep_a_topology_from_rest_and_break_nothing_before() -> None:
-    """With several messages as well, whose acks wait; so the hunt need not look for one by one."""
+    """With several messages as well, with acks that wait; so the hunt need not look for one by
+    one."""
     suite, target = suite_named("storm.topology"), resolve_target("zoo:cluster-double-ack")
     focus = suite.rule("STORM-C13")
     assert focus is not None

@@ -56,7 +56,7 @@ def test_states_share_what_no_step_wrote() -> None:
 
 
 class Cells(Machine):
-    """Many cells, whose ranges are all but one the same."""
+    """Many cells; their ranges are all but one the same."""
 
     n = const(10)
     cells = array(upto(n), integer(0, 2))

@@ -131,8 +131,8 @@ def test_a_mutant_is_a_machine_in_both_readings(engine: str) -> None:
 
 
 def test_a_guard_rule_is_shown_by_the_one_guard_that_the_mutant_lacks() -> None:
-    """The observer refuses the step, and without that guard it takes it; so a witness whose mutant
-    lacks another guard, or whose run ends earlier, shows nothing."""
+    """The observer refuses the step, and without that guard it takes it; so a witness with a mutant
+    that lacks another guard, or with a run that ends earlier, shows nothing."""
     kept = next(one for one in witnesses().values() if one.rule == "ELECT-2")
     assert kept.of_a_guard and kept.kind == "a guard left out"
     assert confirm(kept) == ""

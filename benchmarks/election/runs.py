@@ -59,7 +59,7 @@ class Row:
 
 
 class _Timed:
-    """A target whose sessions note when each request was answered."""
+    """A target with sessions that note when each request was answered."""
 
     def __init__(self, target: Target) -> None:
         self._target = target

@@ -176,14 +176,14 @@ def grids() -> tuple[str, ...]:
 
 
 def _of_few(text: str) -> str:
-    """A design whose ranges are cut to two values or one, so that it stands for few designs."""
+    """A design with ranges cut to two values or one, so that it stands for few designs."""
     cut = re.sub(r"\b(\d+)\.\.(\d+)", lambda m: f"{int(m[2]) - 1}..{m[2]}", text, count=1)
     return re.sub(r"\b(\d+)\.\.(\d+)", lambda m: m[0] if int(m[2]) - int(m[1]) == 1 else m[2], cut)
 
 
 @cache
 def certified() -> tuple[str, ...]:
-    """The texts of designs whose certificates are mutated."""
+    """The texts of designs with certificates that are mutated."""
     return tuple((_CLONE / "examples" / "designs" / f"{name}.yaml").read_text()
                  for name in _CERTIFIED if designs())
 

@@ -201,7 +201,7 @@ _STATEMENTS = (
 
 
 def broken_python(random: Random, text: str) -> str:
-    """The text of a program whose syntax tree has one to three changes."""
+    """The text of a program with one to three changes in its syntax tree."""
     tree = ast.parse(text)
     for _ in range(random.choice((1, 1, 2, 3))):
         random.choice(_PYTHON)(random, tree)

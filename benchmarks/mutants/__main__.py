@@ -42,7 +42,7 @@ _REFERENCE = "reference"
 @click.option("--least", type=click.IntRange(1), default=LEAST, help="But so many at least.")
 @click.option("--most", type=click.IntRange(1), default=MOST, help="And so many at most.")
 @click.option("--since", metavar="COMMIT",
-              help="Of a module whose code is as it was at this commit, take one mutant only.")
+              help="Of a module with the code it had at this commit, take one mutant only.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, help="How many at once.")
 @click.option("--seconds", type=click.FloatRange(1), default=20.0,
               help="Processor time of the tests that a mutant is shown to.")
@@ -136,7 +136,7 @@ def _closing(whole: Tally, lines: Sequence[str]) -> list[str]:
         told.append(f"{100 * whole.share:.1f} % of the mutants that are not equivalent are killed: "
                     f"{_judged(whole.share)}.")
     if (found := whole.share_by_default) is not None:
-        told.append("Of those whose line is run in default runs, and which a port can show, these "
+        told.append("Of those in a line that default runs run, and which a port can show, these "
                     f"find {100 * found:.1f} % without a test: {_judged(found)}.")
     return told
 

@@ -140,7 +140,7 @@ _METHODS: Final[Mapping[str, str]] = {
 _ORDERLESS: Final = frozenset({
     "isinstance", "issubclass", "getattr", "hasattr", "cast", "field",
     "add", "mul", "and_", "or_", "xor", "eq", "ne", "min", "max", "And", "Or"})
-"""Callees whose arguments nobody could mean the other way round, or which commute."""
+"""Callees with arguments that nobody could mean the other way round, or which commute."""
 
 
 

@@ -85,7 +85,7 @@ class Tally:
 
     @property
     def share_by_default(self) -> float | None:
-        """Found by default runs alone, of those whose line they run and that a port could show;
+        """Found by default runs alone, of those in a line that they run and that a port could show;
         None where there are none."""
         judged = len(self.run_by_default) - sum(map(self.is_unseen, self.run_by_default))
         return (len(self.run_by_default) - len(self.passed_by_default)) / judged if judged else None

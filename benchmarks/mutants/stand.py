@@ -223,7 +223,7 @@ def _stop(attempt: _Attempt) -> tuple[int, float]:
 
 
 def how_it_ended(at: str, status: int) -> Fate:
-    """The fate of a mutant whose process ended without a word.
+    """The fate of a mutant after its process ended without a word.
 
     Raises InternalError where no killer had begun: then it was not the mutant that ended it.
     """

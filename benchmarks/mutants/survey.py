@@ -159,7 +159,7 @@ def killers_of(
     """The killers that reach the function of a mutant: the suites, then tests of some files.
 
     Among each the fastest come first; of the tests as many as take ``seconds`` in all. A killer
-    that was surveyed before functions of the module, whose ``names`` these are, were renamed may
+    that was surveyed before functions of the module (with these ``names``) were renamed may
     reach any of them, and comes after those that surely do.
     """
     module = f"{mutant.module}:"

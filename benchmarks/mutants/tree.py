@@ -23,7 +23,7 @@ __all__ = ["Project", "Tree", "here"]
 
 @dataclass(frozen=True)
 class Project:
-    """A package whose folders lie at the root of a clone, next to ``tests``.
+    """A package with its folders at the root of a clone, next to ``tests``.
 
     ``package`` is the name by which it is imported, ``folders`` are its subpackages.
     """
@@ -57,7 +57,7 @@ class Project:
         return git("rev-parse", "--short", "HEAD") + ("+" if changed else "")
 
     def changed_since(self, commit: str) -> set[Path]:
-        """The files whose code is another one than at a commit, and those that were not there.
+        """The files with other code than at a commit, and those that were not there.
 
         Raises ``InputError`` for what is no commit.
         """

@@ -5,7 +5,7 @@ lists what the operations of a class are called, those of docs/suites.md and doc
 programs draw, and the one of docs/sources/reactive.md with the rules of the specification.
 
 A block between ``<!-- made: NAME of SYSTEM -->`` and ``<!-- made. -->`` is that table; around it is
-prose. A system whose port has no block yet gets a section at the end of its page.
+prose. A system with a port that has no block yet gets a section at the end of its page.
 ``python -m benchmarks.pages`` (``make pages``) writes them all.
 """
 

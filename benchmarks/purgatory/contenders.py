@@ -193,7 +193,7 @@ class _NothingToRead(selectors.SelectSelector):
 
 
 class _ToldTime(asyncio.SelectorEventLoop):
-    """An event loop whose clock stands still until somebody sets it. In ms."""
+    """An event loop with a clock that does not move until somebody sets it. In ms."""
 
     now = 0
 

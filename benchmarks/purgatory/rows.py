@@ -127,7 +127,7 @@ def real_rows(plan: Plan) -> Iterator[Row]:
             if rate != inf:
                 count = max(1, min(count, round(rate * plan.seconds)))
             workload = draw(case, rate, count, plan.settings.seed)
-            # A run whose last requests are late by chance is not one that fell behind.
+            # A run with late last requests, by chance, is not one that fell behind.
             limit = plan.seconds * (1 if rate == inf else 1.5)
             yield from _in_turn("real", in_real_time, IN_REAL_TIME, workload, plan, limit)
 

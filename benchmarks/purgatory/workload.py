@@ -1,7 +1,7 @@
 """The requests: when each comes, and how long each takes.
 
 Intervals are exponential, and latencies log-normal, given by their median and their third
-quartile. A request whose latency is at least the timeout expires. Times are whole ms: what is cut
+quartile. A request with a latency of at least the timeout expires. Times are whole ms: what is cut
 off an interval is carried to the next, so the rate is exact in the long run; a latency is cut off,
 which changes no outcome, for the timeout is whole.
 """

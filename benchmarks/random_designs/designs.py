@@ -132,7 +132,7 @@ def _calls(draw: Random, name: str, pools: dict[str, Pool]) -> Task:
 
 
 designs = st.randoms(use_true_random=False).map(random_design)
-"""As a strategy, whose examples shrink."""
+"""As a strategy; its examples shrink."""
 
 
 def richer(design: Design, draw: Random) -> Design:
@@ -230,7 +230,8 @@ TRIES = 200
 
 
 def random_file(draw: Random) -> Design:
-    """A small design whose links have kinds, or call stop, between tasks of the kinds that fit."""
+    """A small design with links that have kinds, or call stop, between tasks of the kinds that
+    fit."""
     for _ in range(TRIES):
         names = NAMES[:draw.randint(2, 4)]
         links = [_link_of_file(draw, f"l{n}", names) for n in range(draw.randint(2, 4))]

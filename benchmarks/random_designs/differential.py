@@ -4,9 +4,9 @@
 each design is decided by every engine, and by SPIN on the model that ``checkvalve export --to
 promela`` prints. Unbounded links are counted to a number, so designs that have any are left out,
 and another is drawn. Every fourth number is a net in PNML: a random one, small or large, or one of
-a family whose markings are counted in closed form. Prints how many were compared; its exit code is
-1 if any two disagree, in the verdict, the number of states, or the steps of the shortest run into a
-deadlock.
+a family with markings that are counted in closed form. Prints how many were compared; its exit code
+is 1 if any two disagree, in the verdict, the number of states, or the steps of the shortest run
+into a deadlock.
 """
 
 from __future__ import annotations

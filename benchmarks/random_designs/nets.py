@@ -1,4 +1,5 @@
-"""Place/transition nets: random ones, and families whose markings are counted in closed form."""
+"""Place/transition nets: random ones, and families with markings that are counted in closed
+form."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """Compares the four verdicts of ``check`` with plain algorithms: ``make verdicts``.
 
-``python -m benchmarks.random_designs.verdicts --designs 500 --seed 0``. Random designs whose parts
-have few states are asked whether they deadlock, whether there is a local deadlock, whether they are
-live, and how full each link gets, by the engines as a user has them, and by algorithms that visit
-all states and share no code with them. Where a link has no bound, it is given one that is out of
-reach. Order is asked of designs with two paths from a sender to a receiver. Prints how many
-verdicts were compared; its exit code is 1 if any two disagree.
+``python -m benchmarks.random_designs.verdicts --designs 500 --seed 0``. Random designs with parts
+that have few states are asked whether they deadlock, whether there is a local deadlock, whether
+they are live, and how full each link gets, by the engines as a user has them, and by algorithms
+that visit all states and share no code with them. Where a link has no bound, it is given one that
+is out of reach. Order is asked of designs with two paths from a sender to a receiver. Prints how
+many verdicts were compared; its exit code is 1 if any two disagree.
 """
 
 from __future__ import annotations

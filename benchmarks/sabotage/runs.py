@@ -213,7 +213,7 @@ def _some(
     for case in cases:
         row = row_of(suite, target, case, settings)
         yield row
-        # As for a user: a target whose first case fails is not asked any further.
+        # As for a user: a target is not asked any further if its first case fails.
         if (row.verdict == VIOLATED and row.rule in live) or (
                 row.verdict == ERROR and case.index == 0):
             return

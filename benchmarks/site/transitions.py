@@ -129,7 +129,7 @@ def _pictures(
 def _by_values(
     states: Sequence[Slots], edges: Edges
 ) -> tuple[Sequence[str], list[str], Edges] | None:
-    """The one or two variables whose values most different actions change in a picture of few
+    """The one or two variables of values that most different actions change in a picture of few
     boxes, with its boxes and arrows; None where each of them has too many values, or one."""
     values = {name: [each[name] for each in states] for name in states[0]}
     few = [name for name, all_of in values.items() if 2 <= len(set(all_of)) <= BOXES]

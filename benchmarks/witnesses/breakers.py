@@ -98,8 +98,8 @@ class Tied:
 
     @cached_property
     def outside(self) -> frozenset[str]:
-        """The names whose change is no change of an implementation: measures, and those that every
-        view counts to the harness."""
+        """The names of which a change is no change of an implementation: measures, and those that
+        every view counts to the harness."""
         views = {row.shows for row in self.rows if row.machine is self.machine}
         around = [frozenset(view.around) for view in views] or [frozenset()]
         return measures(self.machine, views) | frozenset.intersection(*around)

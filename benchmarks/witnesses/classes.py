@@ -186,7 +186,7 @@ def _copy(
 
 
 def _taken_over(function: FunctionType, cell: CellType) -> FunctionType:
-    """A method with its marks, whose ``super()`` is that of another class."""
+    """A method with its marks; its ``super()`` is that of another class."""
     bound = _rebound(function, cell)
     bound.__dict__.update(function.__dict__)
     found: Action | None = getattr(function, "__checkvalve_action__", None)

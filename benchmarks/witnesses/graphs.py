@@ -60,7 +60,7 @@ def _told(interpreter: Interpreter, without: frozenset[str]) -> list[int]:
 
 
 def _plain(value: Any) -> Any:
-    """A value as something whose text does not depend on how a set was filled."""
+    """A value as something with a text that does not depend on how a set was filled."""
     if isinstance(value, frozenset | set):
         return sorted(value)
     return [_plain(each) for each in value] if isinstance(value, tuple) else value

@@ -91,7 +91,7 @@ def seen_refused(
     chapter: str, machine: type[Machine], constants: Mapping[str, Any], id: str,
     observed: Sequence[Step],
 ) -> Witness | None:
-    """The witness that a run gives which some implementation showed, and whose last step an
+    """The witness that a run gives which some implementation showed, and of which the last step an
     observer refuses by a rule; None if it does not. Hidden steps are put between.
 
     Where one guard refuses alone, the mutant lacks it; else more than one guard does.

@@ -1,4 +1,4 @@
-"""Shared by adapters whose calls are coroutines on a loop that the harness drives.
+"""Shared by adapters with calls that are coroutines on a loop that the harness drives.
 
 Each call is a task with a name. It takes one step when it is asked for, and then only as ``run``
 and ``settle`` say. Answers have the events of the callbacks that ran, in their order.

@@ -155,7 +155,7 @@ class CheckedSession:
 
 
 class InProcessTarget:
-    """A target whose adapters are Python objects of this process, a new one per session.
+    """A target; its adapters are Python objects of this process, a new one per session.
 
     For adapters that come with checkvalve: nothing here can end one that hangs.
     """

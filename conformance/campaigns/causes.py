@@ -1,6 +1,6 @@
 """Causes and consequences among the rules that a run found broken.
 
-A failure has culprits (suites/cause.py): earlier replies, in whose place another one would explain
+A failure has culprits (suites/cause.py): earlier replies: in their place another one would explain
 all of it. If the culprit is such a reply as breaks another rule, in a failure of that rule's own,
 then that rule is the cause, and this one follows. It has to be so in every failure of the rule:
 one that is seen to break in another way as well has a cause of its own. A MUST never follows from

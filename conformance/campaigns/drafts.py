@@ -138,8 +138,8 @@ class Drafts:
     steady: Counter[Kind] = field(default_factory=Counter)
 
     def next_of(self, rows: Sequence[CaseRow], late: bool) -> list[CaseRow]:
-        """The rows whose drafts are taken up next. If it is ``late``, only what a verdict takes:
-        one of each rule of which no failure is known."""
+        """The rows with the drafts that are taken up next. If it is ``late``, only what a verdict
+        takes: one of each rule of which no failure is known."""
         by_kind: dict[Kind, list[tuple[bool, int, int, CaseRow]]] = {}
         for row in filter(is_draft, rows):
             draft = draft_in(row.fixture)

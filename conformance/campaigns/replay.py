@@ -25,10 +25,10 @@ class Replay:
 
     ``breach`` is the first breach of any rule, or of the fixture's own rule if there is one;
     ``root`` is what that one follows from, if anything (see ``Run.root_of``). ``same`` is true
-    if it is of that rule and in the same step. ``left_at`` is the step (from 0) whose
+    if it is of that rule and in the same step. ``left_at`` is the step (from 0) of which the
     request could no longer be made, because this target answered otherwise. ``unjudged`` are the
-    ids of the rules whose machine lost track before a breach was seen. ``replies`` are what the
-    target said in each step, as it came. ``spent`` is the budget that was spent before its end.
+    ids of the rules of which the machine lost track before a breach was seen. ``replies`` are what
+    the target said in each step, as it came. ``spent`` is the budget that was spent before its end.
     """
 
     target: str

@@ -100,14 +100,14 @@ class Measured:
 class Summary:
     """The results of a run for a target.
 
-    ``known`` are the ids of rules known to be broken; ``refused`` counts the cases whose settings
-    the target does not offer, by the words for it; ``unjudged`` says of how many cases a part could
-    not be judged, if any, and what to do. ``measured`` has the suite's measures, in their order.
-    ``strict``: what the target has declared that it cannot show counts as well. ``sizes`` are the
-    capacities that were tried, and ``longest`` is the number of requests of the longest program.
-    ``cut`` says that the run ended before its time, and is empty if it did not. ``times`` has the
-    seconds of the cases that looked for each rule, by its id, if they were made on this machine;
-    with several processes these add up to more than the run took.
+    ``known`` are the ids of rules known to be broken; ``refused`` counts the cases with settings
+    that the target does not offer, by the words for it; ``unjudged`` says of how many cases a part
+    could not be judged, if any, and what to do. ``measured`` has the suite's measures, in their
+    order. ``strict``: what the target has declared that it cannot show counts as well. ``sizes``
+    are the capacities that were tried, and ``longest`` is the number of requests of the longest
+    program. ``cut`` says that the run ended before its time, and is empty if it did not. ``times``
+    has the seconds of the cases that looked for each rule, by its id, if they were made on this
+    machine; with several processes these add up to more than the run took.
     """
 
     suite: str

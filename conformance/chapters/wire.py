@@ -71,5 +71,5 @@ def _state(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _value(document: Any) -> Any:
-    """A value whose lists were tuples."""
+    """A value with tuples for its lists."""
     return tuple(map(_value, document)) if isinstance(document, list) else document

@@ -73,7 +73,7 @@ def command(
     Exit code 0 if every verdict is what its design expects (holds, where it says nothing),
     1 if one is not, 2 if one could not be decided, 64 for a file that is not a design:
     then none of the others is checked either.
-    A design may take 60 s, unless --max-seconds says otherwise. A file whose parameters have
+    A design may take 60 s, unless --max-seconds says otherwise. A file with parameters that have
     ranges stands for many designs, which are reported together.
     """
     from ..designs import load_designs

@@ -69,7 +69,7 @@ class Earlier:
         return (self._baseline if self._before is None else self._before).accept(row)
 
     def compared(self, report: Report) -> Report:
-        """The report with what was compared. Writes the baseline, whose rows are then accepted."""
+        """The report with what was compared. Writes the baseline; its rows are then accepted."""
         found: dict[str, Any] = {}
         if self._reads is not None:
             found["stale"] = [{"section": section, "subject": subject, "property": name}

@@ -35,7 +35,7 @@ def command(
 
     With --to tla, MACHINE is one of the rule book, such as flow.credit.Link: a TLA+ module and its
     configuration for TLC. With --to promela, DESIGN is a file in any format that check reads: a
-    model for SPIN, whose invalid end states are the deadlocks of the design; each connected part
+    model for SPIN; its invalid end states are the deadlocks of the design; each connected part
     of the design is a model of its own.
     """
     files = _tla(what, given) if language == "tla" else _promela(what, given)

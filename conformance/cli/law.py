@@ -68,7 +68,7 @@ def command(
     capacity in it, with the smallest that suffice.
 
     Exit code 0 if there is a formula that nothing contradicts, 2 if not, 64 for a file that is
-    not a design, or whose parameters have no range. Each design may take 5 s and the proof 30 s.
+    not a design, or has parameters without a range. Each design may take 5 s and the proof 30 s.
     With --max-seconds all of it together takes no longer than that; what there was no time for is
     said.
     """

@@ -1,4 +1,4 @@
-"""A click group whose commands are imported when they are invoked."""
+"""A click group; its commands are imported when they are invoked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["LazyGroup"]
 
 
 class LazyGroup(click.Group):
-    """A group whose help is written from a table, so that no command has to be imported.
+    """A group with a help written from a table, so that no command has to be imported.
 
     ``package`` is where the modules are; ``groups`` maps headings of the help to commands: each
     command's name, which is its module's too, to the one sentence that the help shows.

@@ -94,7 +94,8 @@ _MEMORY = ("End what takes more memory as unknown, e.g. 2G: of the whole process
 
 
 def names_option(command: F) -> F:
-    """Add --names, the names of a class's operations, to a command whose target may be a class."""
+    """Add --names, the names of a class's operations, to a command with a target that may be a
+    class."""
     return click.option(
         "--names", multiple=True, metavar="OURS=THEIRS",
         help="What a class calls an operation, as in put=push; may be given more than once.",

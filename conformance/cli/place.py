@@ -27,7 +27,7 @@ _OPTIONS = (
     click.option("--partitions", type=click.IntRange(1, 100_000),
                  help="Tasks on the cluster  [default: one for every 25 cases]"),
     click.option("--ship", is_flag=True,
-                 help="Send checkvalve's own code to the cluster, whose nodes lack it."),
+                 help="Send checkvalve's own code to the cluster: its nodes lack it."),
     click.option("--ship-also", "files", multiple=True, metavar="PATH",
                  type=click.Path(path_type=Path),
                  help="Send your adapter to the cluster: a Python file, a package, a folder of "

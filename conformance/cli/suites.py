@@ -69,7 +69,7 @@ def _described(system: System) -> Iterator[str]:
 
 
 def _document(system: System, whole: bool) -> dict[str, Any]:
-    """The document of a suite; ``whole``: with its operations and rules, whose import takes
+    """The document of a suite; ``whole``: with its operations and rules; their import takes
     a second for all suites."""
     known: dict[str, Any] = {
         "suite": system.name, "subject": system.subject, "about": system.about,

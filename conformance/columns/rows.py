@@ -208,7 +208,7 @@ class Names:
         return len(self.meanings) - 1
 
     def event(self, rows: Rows, at: int) -> tuple[Event, str | None]:
-        """A row as an event whose call has no number yet, and that call's own identity."""
+        """A row as an event of a call without a number yet, and that call's own identity."""
         operation, phase, result = self.meanings[int(rows.said[at])]
         call, line = int(rows.call[at]), int(rows.line[at])
         return Event(

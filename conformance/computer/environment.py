@@ -77,7 +77,7 @@ EXTRAS = {
     "spark": "suites on a cluster: conform --engine spark, and Parquet results",
     "targets": "the targets that are libraries of other projects",
     "brokers": "clients of real brokers: RabbitMQ, NATS, PostgreSQL",
-    "zookeeper": "a real ZooKeeper, whose server comes with pyspark",
+    "zookeeper": "a real ZooKeeper; its server comes with pyspark",
     "certify": "checking certificates: checkvalve certify",
 }
 """The purpose of each extra; its distributions stand in pyproject.toml (``requirements``)."""

@@ -25,7 +25,7 @@ def check_writable(path: Path) -> None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write ``text`` to ``path``, whose folder is made; a reader sees the old file or all of it.
+    """Write ``text`` to ``path`` and make its folder; a reader sees the old file or all of it.
 
     A device or a pipe is written to, and never replaced by a file; a link leads to the file that
     is replaced. Raises InputError if it cannot be written.
@@ -67,7 +67,7 @@ def _write_into(path: Path, text: str) -> None:
 
 
 def _draft(path: Path) -> tuple[int, str]:
-    """A new file beside ``path``, whose folder is made: its descriptor and its name."""
+    """A new file beside ``path``, in a folder that is made: its descriptor and its name."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         return tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

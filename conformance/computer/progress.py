@@ -1,9 +1,9 @@
 """A line on the terminal that says how far a long run has got.
 
 It appears when a run has taken two seconds, on stderr and only if that is a terminal: how many of
-how many are done, at which rate, and about how long the rest takes; of a search, whose end nobody
-knows, how long it has run and may run. It is gone when the run ends. Only the command line turns it
-on (``switched_on``); what verdicts rest on does not know of it.
+how many are done, at which rate, and about how long the rest takes; of a search, the end of which
+nobody knows, how long it has run and may run. It is gone when the run ends. Only the command line
+turns it on (``switched_on``); what verdicts rest on does not know of it.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ _NEXT = ("Name a file that `checkvalve check --certificates DIR` or `checkvalve 
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose keys differ: readers would differ on one that has a key twice."""
+    """An object with different keys: readers would differ on one that has a key twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]

@@ -127,7 +127,7 @@ class Grid:
                        max(point[name] for point, _ in self.decided)) for name in self.names}
 
     def made(self, values: Mapping[str, Any]) -> Design:
-        """The design at a point whose values may be symbols; nothing is expected of it."""
+        """The design at a point with values that may be symbols; nothing is expected of it."""
         plain = replace(self.root, value={
             key: child for key, child in self.root.value.items() if key != "expect"})
         point = point_with(plain, self.where, self.given, self._named(values))

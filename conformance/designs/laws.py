@@ -112,7 +112,7 @@ def law_of(
     may use the ``budget``, and the proof ``proving`` seconds; all of it together ``seconds``, of
     which each phase leaves half to those after it.
 
-    Raises InputError for a file without a range among its parameters, for one whose designs do
+    Raises InputError for a file without a range among its parameters, for one with designs that do
     not have the property, and as ``load_designs`` does.
     """
     whole, spent = Deadline(seconds), []

@@ -32,7 +32,7 @@ BY_HAND = "make the change by hand"
 
 
 class Patcher:
-    """Makes the patches of the ways of one design, whose file has this text, behind a ``mark``."""
+    """Makes the patches of the ways of one design with a file of this text, behind a ``mark``."""
 
     def __init__(self, design: Design, text: str, mark: str = "") -> None:
         self._mark = mark

@@ -1,4 +1,4 @@
-"""Reading a file whose text cannot be trusted."""
+"""Reading a file with a text that cannot be trusted."""
 
 from __future__ import annotations
 

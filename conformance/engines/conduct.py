@@ -139,7 +139,7 @@ def conduct(
 ) -> tuple[Summary, list[CaseRow]]:
     """Run a suite on a target; what it says about each rule, and the rows behind it.
 
-    A target whose first case ends in an error is not asked any further, nor one of which a few
+    A target is, if its first case ends in an error, not asked any further, nor one of which a few
     cases have failed alike. Of the breaches that cases show a few of each kind are made short
     (drafts.py); in real time, where a budget ends most runs, each is, in its case. Raises
     ``InputError`` for a suite, a target or a cluster that cannot be used.

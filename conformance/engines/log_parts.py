@@ -120,7 +120,7 @@ class _Told:
 
 @dataclass(frozen=True)
 class Meanings:
-    """Makes events of rows: of text, whose column is ``value``, or of columns of their own."""
+    """Makes events of rows: of text, in the column ``value``, or of columns of their own."""
 
     suite: str
     mapped: Mapped

@@ -1,4 +1,4 @@
-"""Sending checkvalve itself, and files of the user's, to a cluster whose nodes do not have them."""
+"""Sending checkvalve itself, and files of the user's, to a cluster with nodes that lack them."""
 
 from __future__ import annotations
 

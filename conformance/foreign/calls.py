@@ -169,9 +169,9 @@ class Calls:
 def begun_with(
     name: str, modules: Collection[str], makes: Callable[[], Any],
 ) -> tuple[Calls, Any, tuple[str, ...]]:
-    """The calls of a new session, an object that the factory has made in it, and the modules whose
-    lines are its own. ``modules`` are those of the session before: where the object has others,
-    which shows only once it is there, it is made once more.
+    """The calls of a new session, an object that the factory has made in it, and the modules of
+    which the lines are its own. ``modules`` are those of the session before: where the object has
+    others, which shows only once it is there, it is made once more.
     """
     known = tuple(modules)
     for _ in range(_MAKES):
@@ -184,7 +184,7 @@ def begun_with(
 
 
 def modules_of(made: Any) -> tuple[str, ...]:
-    """The modules whose lines are those of an object: of its class and the bases of that, and of
+    """The modules with the lines of an object: of its class and the bases of that, and of
     the parts that it keeps, and theirs, as far as these are not of the standard library.
     """
     names = [each.__module__ for each in type(made).__mro__ if each not in (object, Thread)]

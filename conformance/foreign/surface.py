@@ -161,8 +161,8 @@ class Surface:
         return several
 
     def _within(self, wanted: Sequence[Wanted]) -> str:
-        """The advice to name methods of one of its parts, or methods whose names are made of usual
-        ones; empty if it has none such."""
+        """The advice to name methods of one of its parts, or methods with names that are made of
+        usual ones; empty if it has none such."""
         def names(spelling: str) -> str:
             found = {each.name: name for each in wanted for usual in reversed(each.usual)
                      if _has(self.made, name := spelling.format(usual))
@@ -198,7 +198,7 @@ class Surface:
 
 
 class Renamed:
-    """An object whose methods have the names that checkvalve uses."""
+    """An object with methods of the names that checkvalve uses."""
 
     def __init__(self, surface: Surface) -> None:
         self._surface = surface

@@ -46,7 +46,7 @@ class Named:
         self.is_tried = False
         """True once it was seen that its methods wait."""
         self.modules: tuple[str, ...] = ()
-        """The modules whose lines were steps in the last session of its threads."""
+        """The modules with lines that were steps in the last session of its threads."""
         self.waits_in_c: dict[str, str] = {}
         """By our names, the methods that were seen to wait in C, and where they do."""
         self.version = _version_of(place.module)
@@ -93,7 +93,7 @@ class Named:
 
             with VirtualLoop().running():
                 made = sample()
-        # A method that is no coroutine may return a future, and not declare it; and a class whose
+        # A method that is no coroutine may return a future, and not declare it; and a class with
         # methods have other names is for tasks all the same.
         said_so = self.place.kind == ASYNCIO and (knows_loops(made) or has_coroutines(made))
         kind = ASYNCIO if said_so or is_for_tasks(made) else THREAD
@@ -149,7 +149,7 @@ class NamedAdapter:
             raise InputError(error.what, error.where, f"{error.next_step}{more}") from None
 
     def _fitting(self, made: Any) -> list[str]:
-        """The suites whose operations an object has, by their usual names."""
+        """The suites with operations that an object has, by their usual names."""
         found = []
         for port, maker in self._makers.items():
             name, _, function = maker.partition(":")

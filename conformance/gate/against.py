@@ -1,7 +1,7 @@
 """A gate against a revision: what is there now and was not there then.
 
 The revision's own checkvalve.toml is run in a worktree of it. Rows are compared by their names; a
-design whose file was renamed is found again by its text, tasks that were renamed by what they are
+design in a renamed file is found again by its text, tasks that were renamed by what they are
 linked to, a class that moved by its own name.
 """
 
@@ -240,7 +240,7 @@ def _modules(config: GateConfig) -> list[str]:
 
 
 def _there(config: GateConfig, repository: Repository, tree: Path) -> tuple[GateConfig, list[str]]:
-    """The configuration without targets whose modules the revision has not."""
+    """The configuration without targets in modules that the revision has not."""
     from ..foreign.place import is_named
 
     gone: list[str] = []

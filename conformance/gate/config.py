@@ -69,7 +69,7 @@ class Suite:
 
 @dataclass(frozen=True)
 class GateConfig:
-    """The contents of a checkvalve.toml: ``verify`` names the chapters whose expectations are
+    """The contents of a checkvalve.toml: ``verify`` names the chapters with expectations that are
     verified, each search within ``limits``. ``lines`` has, by section and subject, the line that
     lists it."""
 

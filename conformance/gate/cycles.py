@@ -43,7 +43,7 @@ def more_possible(details: Details, then: Details) -> list[list[str]]:
 
 
 def said(cycle: Sequence[str]) -> str:
-    """A cycle in words. It begins with the task whose name comes first."""
+    """A cycle in words. It begins with the task with the name that comes first."""
     first = cycle.index(min(cycle))
     return f"a wait-for cycle through {', '.join((*cycle[first:], *cycle[:first]))}"
 

@@ -66,7 +66,7 @@ def _add_case(suite: xml.Element, row: Row) -> None:
         outcome = xml.SubElement(case, kinds[row.judgement], message=_clean(told))
         if kinds[row.judgement] != "skipped":
             outcome.set("type", row.judgement)
-            # Each line ends with a line feed: `patch` refuses a patch whose last line has none.
+            # Each line ends with a line feed: `patch` refuses a patch without one on its last line.
             outcome.text = _clean("".join(f"{line}\n" for line in row.story)) or None
 
 

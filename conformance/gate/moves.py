@@ -103,7 +103,7 @@ def _designs(path: Path) -> dict[str, Design]:
 
 
 def _targets(old: GateConfig, new: GateConfig) -> Iterator[tuple[str, str]]:
-    """Targets whose module has another name, and their class the same one, if there is no doubt."""
+    """Targets with a new name of the module and the old one of the class, if there is no doubt."""
     then, now = _subjects(old), _subjects(new)
     for (suite, attributes), before in then.items():
         after = now.get((suite, attributes), [])

@@ -20,7 +20,7 @@ Judgement = Literal[
     "as expected", "violated", "follows", "not shown", "unknown", "unavailable", "error",
     "accepted"]
 """*violated*: found something else than expected (also where a violation was expected and
-none was found). *follows*: broken only after another rule in the same run, whose row decides.
+none was found). *follows*: broken only after another rule in the same run; that rule's row decides.
 *not shown*: the target says itself that it cannot show the rule, or the configuration says so.
 *unavailable*: an optional target that this machine cannot run. *accepted*: violated or unknown, and
 a baseline lists it, or it was so before the change."""
@@ -42,7 +42,7 @@ _GRAVEST_FIRST = sorted(GRAVITY, key=GRAVITY.__getitem__, reverse=True)
 
 @dataclass(frozen=True)
 class Place:
-    """A place in a file, whose path begins in the current folder: line and column from 1."""
+    """A place in a file, with a path from the current folder: line and column from 1."""
 
     file: str
     line: int = 1
@@ -83,7 +83,7 @@ class Row:
         return self.section, self.subject, self.property
 
     def with_fixture(self, path: str, command: str) -> Row:
-        """The row of a broken rule, whose fixture was saved and is replayed by ``command``."""
+        """The row of a broken rule; its fixture was saved and is replayed by ``command``."""
         more = (f"  Saved as {path}", f"  Replay it: {command}")
         return replace(self, details={**self.details, "saved_as": path, "replay": command},
                        story=(*self.story, *more) if self.story else ())

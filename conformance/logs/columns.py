@@ -30,7 +30,7 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 """By field, the types of values that need no look at each."""
 
 _WRITTEN: Final = ("value", "place", "time")
-"""The fields whose numbers may be written out, in texts."""
+"""The fields with numbers that may be written out, in texts."""
 
 
 def understood(reading: Reading, batch: pa.RecordBatch, first: int,

@@ -40,7 +40,7 @@ within the call. What *failed* means is for the mapping to say."""
 class Event(NamedTuple):
     """One line of a log, as it was understood.
 
-    ``call`` is the number of the call that begins or ends here; -1 for the end of one whose
+    ``call`` is the number of the call that begins or ends here; -1 for the end of one if its
     beginning is not in the log. ``time`` is in nanoseconds. ``file`` and ``line`` are where it
     stands; a row of a table counts as a line.
     """

@@ -1,4 +1,4 @@
-"""Logs in the formats of other tools, as rows whose columns are named as an event's fields."""
+"""Logs in the formats of other tools, as rows with columns that are named as an event's fields."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The record of how a system's logs are judged: operations, settings, and the judge of one key.
 
-A folder of ``systems`` whose suite can be judged on logs has a module ``logs`` with ``LOGS``.
+A folder of ``systems`` with a suite that can be judged on logs has a module ``logs`` with ``LOGS``.
 Nothing lists these: they are found.
 """
 

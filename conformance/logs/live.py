@@ -52,7 +52,7 @@ def _at_stake(machine: Any) -> Mapping[str, tuple[str, ...]]:
 
 
 class Live:
-    """One machine in one state. ``self.machine`` is the instance, whose variables may be looked at;
+    """One machine in one state. ``self.machine`` is the instance: its variables may be looked at;
     ``taken`` counts the steps so far."""
 
     __slots__ = ("_bound", "_first", "_functions", "machine", "taken")

@@ -63,7 +63,7 @@ class Mapped:
 
 
 def plain() -> Mapped:
-    """The mapping of a log whose columns are named as the fields of an event."""
+    """The mapping of a log with columns that are named as the fields of an event."""
     return Mapped()
 
 

@@ -1,4 +1,4 @@
-"""Judging by a machine in one state whose events have a meaning that depends on those before.
+"""Judging by a machine in one state, by events with a meaning that depends on those before.
 
 So it is of a master, an acker, a broker: one place takes one thing after the other, and what it
 does is one step. Their logs have to be in the order of that place. Two calls that overlap have none

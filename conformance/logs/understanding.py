@@ -45,7 +45,7 @@ class Reading:
     times: tuple[int, int] = (0, 0)
 
     def understood(self, row: Row, line: int) -> tuple[Event, str | None] | None:
-        """A row as an event whose call has no number yet, and the identity of that call if it has
+        """A row as an event of a call without a number yet, and the identity of that call if it has
         one; None for a row to be ignored. Raises ``InputError`` with file and line."""
         mapped = self.mapped
         if not _agrees(row, mapped.only):

@@ -21,7 +21,8 @@ from .store import Store
 __all__ = ["Answer", "answers", "summary_of"]
 
 _FIRST: Final = 2_000
-"""Cases of a unit whose rows say how much each rule was exercised: many times what is enough."""
+"""Cases of a unit with rows that say how much each rule was exercised: many times what is
+enough."""
 
 
 @dataclass(frozen=True)

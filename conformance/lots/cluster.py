@@ -1,4 +1,4 @@
-"""Running lots on a Spark cluster, whose executors write the rows.
+"""Running lots on a Spark cluster; its executors write the rows.
 
 A lot goes there as pairs of numbers (unit, place), and its rows never come here. The folder of the
 campaign has to be one that all nodes and this machine share.
@@ -63,7 +63,7 @@ class Cluster:
 
     def run(self, lot: Lot, store: Store) -> None:
         """Run a lot: the executors write the rows, and Spark moves them there when all of the lot
-        are written. Raises one of DEATHS if Spark gave up a task whose Python was ended."""
+        are written. Raises one of DEATHS if Spark gave up a task after its Python was ended."""
         import pyarrow as pa
 
         units = tuple(dict.fromkeys(task.unit for task in lot))

@@ -1,8 +1,8 @@
 """Running a campaign: lot by lot, until every case has its row or is set apart.
 
-First come a few cases of each unit: one whose target fails in all of them is given up. Then come
-the others, in lots of some seconds each. Rows do not depend on lots, and a lot that was cut off
-leaves nothing behind, so an interrupted campaign continues as if it had not been.
+First come a few cases of each unit: one with a target that fails in all of them is given up. Then
+come the others, in lots of some seconds each. Rows do not depend on lots, and a lot that was cut
+off leaves nothing behind, so an interrupted campaign continues as if it had not been.
 
 If a process dies under a lot, its halves are run, and theirs, until one case alone does it. A case
 that has ended three processes is set apart.

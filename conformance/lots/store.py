@@ -65,7 +65,7 @@ class Store:
     # --- rows -----------------------------------------------------------------------------
 
     def missing(self, unit: Unit) -> Iterator[int]:
-        """The places of the cases whose rows are not there, in order, those set apart excepted."""
+        """The places of the cases without rows, in order, those set apart excepted."""
         done = bytearray(unit.cases)
         for named in self.apart().get(unit.id, {}):
             done[int(named)] = 1

@@ -38,11 +38,11 @@ WAKES: Final = (AT_ONCE, STEPPED)
 """When a waiter runs that was woken: before the reply to what woke it, or at a later settle or
 step, so that other operations can come in between. The default is at once."""
 
-STEPPED_WAKES: Final = "an adapter whose wakes are stepped"
+STEPPED_WAKES: Final = "an adapter with stepped wakes"
 """A capability of a target besides its operations, which it declares in its hello."""
 
 NO_OCCASION_FOR: Final = "no occasion for "
-"""With this and a rule's id begins what a target has whose hello says that nothing it does could
+"""With this and a rule's id begins what a target has if its hello says that nothing it does could
 break the rule."""
 
 ALWAYS: Final = frozenset({"settle"})
@@ -217,7 +217,7 @@ def is_count(value: object) -> bool:
 
 
 def list_of(accepts: Callable[[object], bool]) -> Callable[[object], bool]:
-    """A test for lists whose elements are all accepted."""
+    """A test for lists of which all elements are accepted."""
     return lambda value: isinstance(value, list) and all(accepts(each) for each in value)
 
 
@@ -448,7 +448,7 @@ def _fault_of_hello(port: Port, greeting: Message) -> str | None:
         return f"ok.wakes must be one of: {', '.join(WAKES)}"
     called = greeting.get("called", {})
     if not isinstance(called, dict) or not NAMES.accepts([*called, *called.values()]):
-        return f"ok.called must be an object whose values are {NAME.words} each"
+        return f"ok.called must be an object with values that are {NAME.words} each"
     if not NAMES.accepts(greeting.get("no_occasion", [])):
         return f"ok.no_occasion must be {NAMES.words}, ids of rules"
     return None

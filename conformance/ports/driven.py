@@ -1,4 +1,4 @@
-"""The parts that ports have in common whose calls are coroutines on a loop that is driven, or are
+"""The common parts of ports with calls that are coroutines on a loop that is driven, or are
 made by threads that run one at a time.
 
 A call has a name, begins when it is requested, and runs only at ``run`` and ``settle``; one that a

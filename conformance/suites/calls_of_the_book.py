@@ -1,4 +1,4 @@
-"""A chapter's machine whose calls begin, sleep and wake, behind a port whose callbacks are driven.
+"""A chapter's machine with calls that begin, sleep and wake, behind a port of driven callbacks.
 
 A chapter of such calls says what a call does when it runs, and which sleepers a step wakes; in
 which order the woken ones run it leaves open. Here that is the order of an event loop: a call takes

@@ -77,8 +77,8 @@ class Answer(NamedTuple):
     """An answer that an implementation may or may not be allowed to give.
 
     ``words`` are for a reader, ``step`` is the step of the machines that it would show (first),
-    ``then`` are those that it could not but show after that. ``instead_of`` are the actions in
-    whose place it may stand, where one reply shows steps of several kinds; empty: any.
+    ``then`` are those that it could not but show after that. ``instead_of`` are the actions that
+    it may stand for, where one reply shows steps of several kinds; empty: any.
     """
 
     words: str

@@ -43,7 +43,7 @@ class Fixture:
 
     @property
     def suite(self) -> str:
-        """The name of the suite whose rule is broken."""
+        """The name of the suite of the broken rule."""
         return str(self.document["suite"])
 
     @property

@@ -5,7 +5,7 @@ promises that the same seed gives the same numbers on every machine. Programs mu
 kind, not only in detail: so each leaves some operations out altogether (*swarm testing*), for
 what is done all the time hides what happens without it. And they must be drawn independently,
 for what a search varies stays close to where it began: of two generators with the same rate of
-failures, the one whose failures fall into more cases finds more bugs.
+failures, the one with failures in more cases finds more bugs.
 """
 
 from __future__ import annotations

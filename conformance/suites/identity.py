@@ -1,6 +1,6 @@
 """The kind of an implementation as it was identified, and the evidence.
 
-A system whose implementations come in several kinds, such as queues with their policies, has a
+A system with implementations of several kinds, such as queues with their policies, has a
 module ``identity`` that finds out which one a target is. Its result has this form.
 """
 

@@ -94,7 +94,7 @@ class Judge:
 
     @property
     def unjudged(self) -> frozenset[str]:
-        """The ids of the rules whose machine lost track."""
+        """The ids of the rules with a machine that lost track."""
         return frozenset().union(*(eye.watcher.rule_ids for eye in self._eyes if eye.lost))
 
     @property

@@ -89,7 +89,7 @@ def grown(short: int, items_max: int, most: int | None = None, each: int = 1) ->
     """A bound that short programs keep, of something that each request may add one to, or ``each``.
 
     In a long program, or what is left of one that is shrunk, no request has to be left out for it;
-    unless there are ``most``, for a machine whose steps look at all of them.
+    unless there are ``most``, for a machine with steps that look at all of them.
     """
     if items_max <= SHORT_ITEMS:
         return short

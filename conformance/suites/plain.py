@@ -1,4 +1,5 @@
-"""Conversations about ports whose operations never wait: one request, one answer, no tickets."""
+"""Conversations about ports with operations that never wait: one request, one answer, no
+tickets."""
 
 from __future__ import annotations
 

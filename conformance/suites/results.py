@@ -32,7 +32,7 @@ technique hides it; nothing that the target does could break it; too few cases e
 target failed."""
 
 REFUSED = NOT_SHOWN
-"""The verdict of a case whose settings the target does not support: nothing was tried."""
+"""The verdict of a case with settings that the target does not support: nothing was tried."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ class CaseRow:
     was shrunk; ``message`` says in a sentence what was found; ``fixture`` is the JSON text of
     the shrunk failure, or empty where there is none, or others of its kind were shrunk.
     ``exercised`` is a JSON object: for each rule that applies to the target, 0 if no step could
-    have broken it, and more if one could have. ``unjudged`` is another: for each rule whose
-    machine lost track, in how many programs. ``can`` is a JSON list of the operations
+    have broken it, and more if one could have. ``unjudged`` is another: for each rule with a
+    machine that lost track, in how many programs. ``can`` is a JSON list of the operations
     that the target says it can do. ``follows`` is a JSON object: for the rule in focus, if it
     was only seen to break after another one in the same run, the id of that one, which is
     then ``rule``. ``measured`` is a JSON object, too: for the capacity of the case, the largest

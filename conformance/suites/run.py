@@ -39,7 +39,7 @@ class Run:
 
     ``acts`` are those that were requested: what made no sense where it stood is left out.
     ``exercised`` counts, by rule, the steps that could have broken it; ``unjudged`` are the ids of
-    the rules whose machine lost track on the way. ``measured`` has the largest value of each
+    the rules with a machine that lost track on the way. ``measured`` has the largest value of each
     measure of the suite.
     """
 

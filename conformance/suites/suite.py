@@ -48,7 +48,8 @@ class AnyJudge(Protocol):
 
     @property
     def unjudged(self) -> Collection[str]:
-        """The ids of the rules whose machine lost track: what followed was not judged by it."""
+        """The ids of the rules with a machine that lost track: what followed was not judged by
+        it."""
         ...
 
     @property
@@ -152,7 +153,7 @@ class AnySuite(Protocol):
         ...
 
     def missing(self, rule: Rule, can: Collection[str]) -> tuple[str, ...]:
-        """The operations whose lack makes a rule not applicable, as ``put or offer``."""
+        """The missing operations that make a rule not applicable, as ``put or offer``."""
         ...
 
     def groups(self, rule: Rule) -> Groups:
@@ -250,7 +251,7 @@ class Suite(Needing):
     payloads: Payloads | None = None
 
     def converse(self, session: Session, capacity: int, items_max: int) -> Conversation:
-        """Begin a conversation whose settings and constants are those of this capacity."""
+        """Begin a conversation with the settings and constants of this capacity."""
         return self.conversation(session, self.port, self.settings(capacity),
                                  self.constants(capacity, items_max))
 

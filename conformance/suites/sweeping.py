@@ -23,7 +23,7 @@ def steps_of(act: Act) -> int:
 
 @dataclass(frozen=True)
 class SweepingSuite(Suite):
-    """A suite some of whose programs cancel at each instant in turn.
+    """A suite with some programs that cancel at each instant in turn.
 
     For every ``sweeping`` programs that are asked for, one of them is *swept*: without its own
     cancellations, callback by callback, it is run once for every instant, and for each of the

@@ -1,4 +1,5 @@
-"""Conversations about ports whose calls may wait: an answer is a ticket, and an event ends it."""
+"""Conversations about ports with calls that may wait: an answer is a ticket, and an event ends
+it."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ WAITERS_MAX: Final = 3
 """Limit of the calls of a kind that wait at the same time: more find no more, and cost states."""
 
 _VOUCHES: Final = "settle"
-"""The operation whose answer says that all has run that can run, and that all is reported."""
+"""The operation that says by its answer that all has run that can run, and that all is reported."""
 
 
 @dataclass(eq=False)
@@ -163,7 +164,7 @@ class TicketConversation(PlainConversation):
 
     def _to_cancel(self) -> list[Wait]:
         """The calls that a cancel may be about: those that wait, and the last that has ended; or
-        those whose cancel has not been requested, where that waits too."""
+        those that were not asked to cancel, where that waits too."""
         own = [each.of for each in self.waiting(self.cancels)]
         calls = [each for each in self.waiting() if each.of is None and each not in own]
         return calls + [each for each in self._calls.values() if each.ended and self.late][-1:]

@@ -189,8 +189,8 @@ class Twins(dict[str, Twin]):
 def stack_from(
     of: type[Any], take: str, waiting: Callable[[Any], deque[Any]], many: int
 ) -> type[Any]:
-    """A class whose method ``take`` takes the newest of what is ``waiting``, where that is so many
-    or more."""
+    """A class with a method ``take`` that takes the newest of what is ``waiting``, where that is so
+    many or more."""
     def taking(self: Any, *arguments: Any, **named: Any) -> Any:
         line = waiting(self)
         if len(line) >= many:

@@ -31,7 +31,7 @@ __all__ = [
 Value = int | str
 
 DRESSED: Final = 1 / 3
-"""The share of the programs whose items have some style."""
+"""The share of the programs with items of some style."""
 
 _LONG: Final = 200
 _WORDS_MAX: Final = 24
@@ -81,7 +81,7 @@ def _cased(number: int) -> str:
 
 @dataclass(frozen=True)
 class Payloads:
-    """The operations that bring an item whose value means nothing to what is tested.
+    """The operations that bring an item with a value that means nothing to what is tested.
 
     ``fields`` names the field of the item, by operation. ``equal``: the conversation can follow
     items of equal value. ``several`` says of some operations how many items come with a pick.
@@ -99,7 +99,7 @@ class Payloads:
     ends_in_long: bool = True
 
     def dressed(self, program: Iterable[Act], random: Random, *, long: bool = False) -> Program:
-        """A program whose items have values of one style; in a ``long`` one none are equal."""
+        """A program with items of one style of values; in a ``long`` one none are equal."""
         style = random.choice(tuple(
             style for name, style in self.styles.items()
             if self.equal and not long or not name.startswith("equal")))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A whole adapter for a queue whose callers are real threads, in plain Python, no packages.
+"""A whole adapter for a queue with real threads as callers, in plain Python, no packages.
 
 docs/settling.md explains it. The queue under test gets its condition variables from a factory;
 these count the threads that can still do something, and so it is known, not guessed by waiting
@@ -29,7 +29,7 @@ class Gauge:
 
 
 class CountedCondition(threading.Condition):
-    """A condition variable whose waiting threads do not count as busy."""
+    """A condition variable; threads that wait for it do not count as busy."""
 
     def __init__(self, lock, gauge):
         super().__init__(lock)

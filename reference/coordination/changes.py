@@ -21,7 +21,7 @@ from .terms import (
 __all__ = ["NOBODY", "ChangesInOrder"]
 
 NOBODY = -1
-"""The handle of a change whose author is unknown."""
+"""The handle of a change by an unknown author."""
 
 
 class ChangesInOrder:

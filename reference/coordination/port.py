@@ -115,7 +115,7 @@ class FaultyCoordination(Coordination, Protocol):
 
 
 class TimedCoordination(FaultyCoordination, Protocol):
-    """A service whose time its user advances."""
+    """A service in a time that its user advances."""
 
     now: int
     is_running: bool

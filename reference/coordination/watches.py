@@ -85,6 +85,6 @@ class Watches:
         return told
 
     def forget(self, session: int) -> None:
-        """Drop all watches of a session whose connection is gone."""
+        """Drop all watches of a session with no connection any more."""
         for sessions in self._sessions.values():
             sessions.pop(session, None)

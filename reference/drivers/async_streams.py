@@ -160,7 +160,7 @@ class _Running(Generic[E]):
 
 
 class AsyncPublisher(Generic[E]):
-    """A publisher whose subscribers each get what an async iterable of their own makes.
+    """A publisher; each subscriber gets what an async iterable of its own makes.
 
     To be used on one running event loop. An exception of the iterable is signalled by on_error.
     """

@@ -50,7 +50,7 @@ class Terms(NamedTuple):
 
 
 class Disk:
-    """A disk whose operations take a while, and that can be stalled."""
+    """A disk with operations that take a while, and that can be stalled."""
 
     def __init__(self, seconds: float = 0.0005) -> None:
         self.seconds = seconds

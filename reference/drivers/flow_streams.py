@@ -1,9 +1,9 @@
 """Links and stages for asyncio, over connections: one link is one connection.
 
-A frame is a byte and four more, big-endian: 0 and a length for an element, whose bytes follow; or
-1 and a count for permits. The receiving end speaks first: its first message has a permit for each
-of its slots, so that the sender need not know how many there are. After the last element the sender
-says so (a half-close), and the receiver closes.
+A frame is a byte and four more, big-endian: 0 and a length for an element, of which the bytes
+follow; or 1 and a count for permits. The receiving end speaks first: its first message has a permit
+for each of its slots, so that the sender need not know how many there are. After the last element
+the sender says so (a half-close), and the receiver closes.
 
 Nothing here waits for room in a connection: permits bound what is under way. A peer that breaks the
 rules of the link ends it with ``LinkMisuse``, and one that goes away with ``ConnectionError``.

@@ -279,7 +279,7 @@ class Monitor(asyncio.DatagramProtocol):
 
 
 async def work(port: int, metrics: Metrics, seconds: float, patience: float) -> None:
-    """Run a worker whose jobs take ``seconds``, and that asks again if no job comes in time."""
+    """Run a worker with jobs that take ``seconds``; it asks again if no job comes in time."""
     reader, writer = await asyncio.open_connection(LOOPBACK, port)
     writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     worker = Worker()

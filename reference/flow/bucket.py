@@ -1,7 +1,7 @@
 """A token bucket: permits that come with time, for a receiver that says nothing.
 
 ``rate`` permits come a tick, and up to ``depth`` are kept. In t ticks that follow one another no
-more than depth + rate t elements can go, so a receiver whose rate is known is not overrun while the
+more than depth + rate t elements can go, so a receiver with a known rate is not overrun while the
 rates of all its senders together are not above it. A stage with such a bucket in the place of its
 downstream link's credits is a throttle; with ``RolledUp`` between, nothing is lost by it.
 ``RateLimit`` is a bucket for any callers, and lets those wait that want to. ``SlidingLog``

@@ -126,7 +126,7 @@ class LinkReceiver(Generic[E]):
         return self._announce()
 
     def process(self) -> Processed[E]:
-        """Process the oldest element, whose slot is free then.
+        """Process the oldest element; its slot is free then.
 
         Raises ``LinkMisuse`` if there is none.
         """

@@ -1,4 +1,4 @@
-"""A queue whose items can be taken from their time on, the earliest first.
+"""A queue; its items can be taken from their time on, the earliest first.
 
 java.util.concurrent.DelayQueue as Kafka uses it, with the time as an argument. Items with the same
 time leave in the order in which they came; Java's queue promises no order for them.
@@ -32,7 +32,7 @@ class DelayQueue(Generic[T]):
         heappush(self._heap, (time, next(self._turn), item))
 
     def poll(self, now: int) -> T | None:
-        """Take the earliest item whose time has come at ``now``; None if there is none."""
+        """Take the earliest item that is due at ``now``; None if there is none."""
         heap = self._heap
         if heap and heap[0][0] <= now:
             return heappop(heap)[2]

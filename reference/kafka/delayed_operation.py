@@ -37,8 +37,8 @@ class PurgatoryMisuse(TimerMisuse):
     """The purgatory was used as it cannot be used; it did not change.
 
     Usual causes: a request without a key, which only its timeout could complete; an operation that
-    was used before; a negative timeout; a driver whose clock was set back; an operation without a
-    lock in a purgatory with locks.
+    was used before; a negative timeout; a driver with a clock that was set back; an operation
+    without a lock in a purgatory with locks.
     """
 
 

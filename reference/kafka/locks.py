@@ -1,6 +1,6 @@
 """Locks for timers and purgatories, built from any factory of mutexes.
 
-One thread needs none. Several threads pass ``threading.RLock``, or a lock whose holder a test
+One thread needs none. Several threads pass ``threading.RLock``, or a lock with a holder that a test
 chooses.
 """
 

@@ -75,7 +75,7 @@ class Group:
 
 
 class Partition:
-    """A partition whose leader may change; appends and fetches both read under its lock."""
+    """A partition with a leader that may change; appends and fetches both read under its lock."""
 
     def __init__(self, lock: ReadersAndWriters, tell: Tell) -> None:
         self.lock = lock

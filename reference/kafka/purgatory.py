@@ -33,7 +33,7 @@ Invariants
 * a call that raises ``PurgatoryMisuse`` has changed nothing;
 * a callback that raises does not affect other requests: an event tries all requests on the list, a
   round expires all due requests and purges, and then the call raises the exceptions. A request
-  whose second try raises waits like any other; one whose first try raises is not watched.
+  waits like any other if its second try raises; if its first try raises it is not watched.
 
 Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels"; DelayedOperationPurgatory of
 Kafka 0.9 to 3.9.

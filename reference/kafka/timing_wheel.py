@@ -3,7 +3,7 @@
 A wheel with tick u and n buckets has a clock, a multiple of u. A deadline d within the present
 tick, d < clock + u, is refused: the task has expired. A deadline below clock + n u goes to the
 bucket of tick number floor(d / u), which expires when that tick begins. A later one goes to the
-next wheel, whose tick is n u; it is made when it is first needed. A bucket is a doubly linked list
+next wheel, with the tick n u; it is made when it is first needed. A bucket is a doubly linked list
 around itself, so an entry is put in and taken out in O(1). It enters the queue of buckets when its
 expiration changes, hence once.
 
@@ -39,8 +39,8 @@ class TimerMisuse(ValueError):
     """The timer was used as it cannot be used; it did not change.
 
     Usual causes: seconds where milliseconds were meant (a delay that is no integer), a wheel of
-    one bucket, which could not hold anything, a tick of 0, a driver whose clock was set back, a
-    task without a lock in a timer with locks.
+    one bucket, which could not hold anything, a tick of 0, a driver with a clock that was set back,
+    a task without a lock in a timer with locks.
     """
 
 

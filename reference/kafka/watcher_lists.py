@@ -1,8 +1,8 @@
 """The watcher lists: for each key, the operations that its events may complete.
 
-A list is a dict whose values mean nothing: it keeps the order of insertion, an operation enters and
-leaves it in one step each, and ``tuple(watchers)`` is a snapshot in one step. So iterating over a
-list needs no lock, and other threads may change it meanwhile.
+A list is a dict with values that mean nothing: it keeps the order of insertion, an operation enters
+and leaves it in one step each, and ``tuple(watchers)`` is a snapshot in one step. So iterating over
+a list needs no lock, and other threads may change it meanwhile.
 
 The map from keys to lists needs one: finding or making a list and entering it must be one step, or
 the list may be removed in between. And a thread removes a list that it found empty some time ago.

@@ -59,7 +59,7 @@ class IterablePublisher(Generic[E]):
 
     def subscribe(self, subscriber: Hashable) -> Outlet[E]:
         """A subscriber comes; its first signal is in its outlet. Raises ``StreamMisuse`` for
-        None, and for one that is subscribed already and whose subscription is not over."""
+        None, and for one that is subscribed already, in a subscription that is not over."""
         self._forget()
         if subscriber is None or subscriber in self._outlets:
             raise StreamMisuse(f"{subscriber!r} cannot subscribe" + (

@@ -14,7 +14,7 @@ and the number is zero.
     RESET_TIMEOUT   creates the entry if there is none, and renews its lifetime
     tick            rotates; entries that have not been renewed for ``buckets`` ticks are dropped
 
-After each message about a root whose task is known: zero sends ack; otherwise a mark sends fail;
+After each message about a root of a known task: zero sends ack; otherwise a mark sends fail;
 either forgets the root; otherwise a RESET_TIMEOUT is passed on. Zero comes first: a tree that is
 complete was processed, even if one of its tuples was failed. An expiry sends nothing,
 since the spout has its own timeout, which is shorter.

@@ -120,7 +120,7 @@ class Cluster:
         self.workers: dict[int, Worker | None] = dict.fromkeys(range(scenario.workers))
         self._lives = dict.fromkeys(self.workers, -1)
         self._strays = self._deaths = 0
-        self._at_turn: list[_Actor] = []        # actors whose turns are under way, nested
+        self._at_turn: list[_Actor] = []        # actors with turns under way, nested
         self._busy_until: dict[int, int] = {}
         self._due: list[tuple[int, Callable[[], None]]] = []
         self.connections: dict[tuple[int, int], Connection[Message, Status]] = {

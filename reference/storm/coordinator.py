@@ -2,7 +2,7 @@
 
 Task i of n has the partitions i, i + n, i + 2 n, …, each with a manager of its own. The partitions
 are looked up from time to time (``refresh``): a partition that is new gets a new manager; one
-whose leader has changed gets a successor, which has all that the old one had; one that is gone
+with a new leader gets a successor, which has all that the old one had; one that is gone
 has its manager closed, which records the position. Acks and fails find the manager by the
 partition, never by its leader. There is no clock and no connection in here.
 """

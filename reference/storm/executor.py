@@ -361,7 +361,7 @@ class _Failing:
 
 
 class AckerTask(BoltTask):
-    """An acker: a bolt whose user code is ``acker.Acker``."""
+    """An acker: a bolt with ``acker.Acker`` as its user code."""
 
     def __init__(self, task: int, inbox: TaskInput[Message], context: Context) -> None:
         super().__init__(task, inbox, context, bolt=_NoBolt())

@@ -28,7 +28,7 @@ class Message(NamedTuple):
     """A tuple, or a message about one, from a task to a task.
 
     ``life`` is how often the sender's worker had been restarted; ``number`` counts the
-    messages from 0, for each receiver and life. ``anchors`` has, for each root whose tree
+    messages from 0, for each receiver and life. ``anchors`` has, for each root of a tree that
     the tuple is in, the root and the id of the edge.
     """
 

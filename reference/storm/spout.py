@@ -347,7 +347,7 @@ class PartitionManager:
         return offset in self._due()
 
     def _due(self) -> frozenset[int]:
-        """The failed offsets whose delay is over."""
+        """The failed offsets that are due again."""
         return frozenset(
             offset for offset in self._failed if self._due_at.get(offset, 0) <= self._now)
 

@@ -22,7 +22,7 @@ The protocol differs from Storm's in four places, each of which prevents an endl
 
 Invariants
 ----------
-* once the receiving thread is idle, a task whose overflowQ is not empty is marked;
+* once the receiving thread is idle, a task with a non-empty overflowQ is marked;
 * every change of a flag is sent to every connection;
 * a sender's flags are those of the newest status that it has heard;
 * a call that raises has changed nothing.
@@ -170,7 +170,7 @@ class StatusTracker:
     # -- the timer's thread -------------------------------------------------------------------
 
     def check(self, overflow_sizes: Mapping[int, int]) -> tuple[Sent, ...]:
-        """Clear the flags of the tasks whose overflowQ is empty, and send a status if there is a
+        """Clear the flags of the tasks with an empty overflowQ, and send a status if there is a
         reason.
 
         A task that is not in ``overflow_sizes`` has an empty one.

@@ -204,7 +204,7 @@ class _Side:
 class _Join:
     """Waits for both sides of a root, and emits them as one tuple, in the trees of both.
 
-    A side whose other side does not come is dropped after two ticks: its root has then
+    A side is dropped after two ticks if the other side does not come: its root has then
     timed out.
     """
 

@@ -159,7 +159,7 @@ class Worker:
         self.tracker = parts.tracker(
             name_of(place.number), here, reminder=settings.reminder, repeat=settings.repeat,
             incarnation=place.life)
-        self._owed: dict[int, None] = {}        # tasks whose tick has yet to find room
+        self._owed: dict[int, None] = {}        # tasks with a tick that has yet to find a slot
         self._ticks = 0
         self._held_back: set[int] = set()       # tasks for which `held` was recorded
         far = [str(task) for tasks in remote.values() for task in tasks]

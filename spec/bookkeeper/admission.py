@@ -282,7 +282,7 @@ class KeepingRejected(Admission):
 
 
 class KeepingClosed(Admission):
-    """A request whose channel is closed keeps its permit."""
+    """A request on a closed channel keeps its permit."""
 
     def end(self, way: Way) -> None:
         """There is no client to answer, and the thread continues with the next request."""

@@ -1,4 +1,4 @@
-"""A semaphore whose permits come back on the threads that wait for it.
+"""A semaphore; its permits come back on the threads that wait for it.
 
 Theory of operation
 -------------------

@@ -316,6 +316,6 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "BK-84":
-        "It is false of every server whose adds wait for a journal, so it is not required of "
+        "It is false of every server with adds that wait for a journal, so it is not required of "
         "implementations.",
 }

@@ -39,7 +39,7 @@ CODE = "bookkeeper#event-loop"
 
 
 class Loops(Machine):
-    """Event loops whose permits are returned by the workers."""
+    """Event loops; the workers return their permits."""
 
     E = const(1, at_least=1)            # event loops
     K = const(1, at_least=1)            # requests in progress, at most: permits

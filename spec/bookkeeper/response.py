@@ -297,7 +297,7 @@ EXPECTATIONS = (
     expect(Stubborn, "BK-31", "violated", "without a list, each response costs t ticks",
            H=(1, 2), t=(2, 3)),
     expect(FromMonitor, "BK-30", "violated",
-           "a thread whose time starts when it is the first waiter "
+           "a thread that is timed from when it is the first waiter "
            "is held longer", H=2, t=(1, 2)),
     expect(FromMonitor, "BK-35", "violated", "a thread that reads the clock late waits longer than "
            "its time", H=2, t=(1, 2)),

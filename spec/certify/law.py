@@ -7,7 +7,7 @@ cvc5 is asked for values that are in no region yet, until there are none. In eac
 - *where the formula is true, there is no deadlock*: of the sums that the certificate offers, those
   count that no transition changes there; cvc5 finds no values and no state that keep them, in which
   the formula is true, no transition is possible and work is left;
-- *where it is false, there is one*: the certificate has runs whose legs are made as often as
+- *where it is false, there is one*: the certificate has runs with legs that are made as often as
   forms of the parameters say. Each round of a leg adds the same, so what is possible in the first
   round and in the last is possible in each between. cvc5 finds no values at which the formula is
   false and none of the runs is one that ends in a deadlock.
@@ -33,7 +33,7 @@ __all__ = ["Made", "check_law"]
 
 MAX_REGIONS = 400
 Made = Callable[[Mapping[str, Any]], Design]
-"""Makes the design at a point, whose values may be symbols."""
+"""Makes the design at a point; its values may be symbols."""
 
 Amounts = Mapping[str, Form]
 

@@ -69,7 +69,7 @@ def _unless(
         yield transition
         return
     if any(writer.meets != {(link, True)} or writer.unless for writer in writers):
-        raise NotCovered("a preference for a link of capacity 0 whose writers meet others, too")
+        raise NotCovered("a preference for a link of capacity 0 with writers that meet others, too")
     reasons = [[*((name, number, True) for name, number in writer.need.items() if number > 0),
                 *((name, number, False) for name, number in writer.room.items())]
                for writer in writers]

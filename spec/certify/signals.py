@@ -1,4 +1,4 @@
-"""Links whose reader calls stop when they are nearly full, and go later (``flow: stop-go``).
+"""Links with a reader that calls stop when they are nearly full, and go later (``flow: stop-go``).
 
 A writer has leave to write. The write that finds ``stop`` elements makes the reader call stop: the
 leave is gone, and ``lag`` more may come at most. When none is to come any more and ``go`` elements

@@ -167,7 +167,7 @@ class Program:
 
     def _begin(self, branch: Sequence[Step], here: int, left: int, behind: Onward) -> None:
         """The first step of a branch. A read of up to so many leaves as many rounds to do of the
-        loop that stands behind it, whose own place it passes over."""
+        loop that stands behind it; it passes over the loop's own place."""
         first, *rest = singly(branch)
         on = self._to(left) if rest else behind
         if not first.up_to:

@@ -7,7 +7,7 @@
 | bounded | DESIGN-2 | unbounded links counted up to a number that only growth can reach |
 | ordered | DESIGN-2 | two marked elements of a sender (``order``) |
 | no-duplicates | DESIGN-2 | all copies of a marked element (``duplication``) |
-| no-loss, no-failure | DESIGN-2 | a place whose limit is passed by the first loss (failure) |
+| no-loss, no-failure | DESIGN-2 | a place; the first loss (failure) passes its limit |
 | live | DESIGN-3 | reads, writes and sources flip a bit, forever or not (``live``) |
 | no-starvation | DESIGN-3 | the watched task's steps flip a bit, forever or not |
 """
@@ -169,7 +169,7 @@ def properties(design: Design) -> list[str]:
 def decide_property(
     design: Design, sections: list[Part], spaces: Spaces, name: str, settings: Settings
 ) -> Finding:
-    """The finding on one property (its ``name``) of a design, whose parts are ``sections``."""
+    """The finding on one property (its ``name``) of a design with the parts ``sections``."""
     deadline = settings.budget.deadline
     began = deadline.spent()
     try:

@@ -33,7 +33,7 @@ __all__ = ["load", "load_all", "load_point", "load_tree", "only"]
 
 T = TypeVar("T")
 
-# Flow kinds whose translation has a row for each number of elements that do not fit.
+# Flow kinds translated into a row for each number of elements that do not fit.
 _COUNTED = {Flow.DROP_NEWEST, Flow.DROP_OLDEST, Flow.UNBOUNDED}
 MAX_GIVES = 16
 MAX_POSITIONS = 200
@@ -224,7 +224,7 @@ class _Loader:
         return link
 
     def _check_link(self, node: Node, link: Link) -> None:
-        """Raise InputError for a link whose ends, capacity, flow and amounts do not fit each
+        """Raise InputError for a link with ends, capacity, flow and amounts that do not fit each
         other."""
         if not (link.writers and link.readers):
             self._check_open_end(node, link)

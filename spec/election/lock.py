@@ -179,7 +179,7 @@ class Lock(Machine):
     @always("ELECT-11", SHOULD, "At most one candidate believes that it leads.",
             source="election#fencing: no lock can promise it; election#recipe")
     def one_believes(self) -> bool:
-        """False of every lock service whose clients can be stopped."""
+        """False of every lock service with clients that can be stopped."""
         return sum(1 for believed in self.believes if believed > 0) <= 1
 
     @step("ELECT-12", MUST,
@@ -262,7 +262,7 @@ class MissedWatch(Lock):
 
 
 class Forgetful(Lock):
-    """A candidate whose session has ended makes no new node."""
+    """A candidate makes no new node after its session has ended."""
 
     def make_node(self, candidate: int) -> None:
         """A node is made only in the first session."""

@@ -83,10 +83,10 @@ class Experiment:
     # --- looking ahead -------------------------------------------------------------------
 
     def next_questions(self, belief: Belief) -> tuple[str, ...]:
-        """A shortest sequence of questions whose last rules out some kind, whatever the answer.
+        """A shortest sequence of questions; the last rules out some kind, whatever the answer.
 
-        If there is none, a shortest whose last may do so. Empty where there is none either, or
-        none among as many beliefs as may be looked at.
+        If there is none, a shortest in which the last may do so. Empty where there is none either,
+        or none among as many beliefs as may be looked at.
         """
         perhaps: tuple[str, ...] = ()
         seen = {_node(belief)}

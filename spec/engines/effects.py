@@ -1,11 +1,11 @@
 """The effects of steps, learnt once: the chapter's own Python runs only where its answer is news.
 
 Theory of operation. A step reads a few of the machine's variables and changes a few, and what
-it reads decides what it does. So its method is run on an instance whose variables are fetched
+it reads decides what it does. So its method is run on an instance that has its variables fetched
 when they are first looked at. The order of these looks, with the values seen, is a path; at
-its end stands what the step does: the values that it writes, or the rule whose guard refuses
-it. The paths of one step make a tree, and a state that agrees with a path on the few variables
-along it needs no run of the method, whatever it holds in all others.
+its end stands what the step does: the values that it writes, or the rule with the guard that
+refuses it. The paths of one step make a tree, and a state that agrees with a path on the few
+variables along it needs no run of the method, whatever it holds in all others.
 
 Values are numbered, and a state is *packed* as the numbers of its variables' values: so states
 are small tuples, and going down a tree compares no containers. A run that is anything but
@@ -246,7 +246,8 @@ class Effects:
         return refusal
 
     def _failed(self, packed: Packed, step: Step, error: Exception) -> Writes | Refusal | None:
-        """The effect of a step whose run failed; None where only the interpreter can decide it."""
+        """The effect of a step after its run failed; None where only the interpreter can decide
+        it."""
         return None
 
     def _writes(self, packed: Packed) -> Writes:

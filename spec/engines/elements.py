@@ -1,4 +1,4 @@
-"""Effects by element: what is learnt of a machine whose arrays are looked at element by element.
+"""Effects by element: what is learnt of a machine by looking at its arrays element by element.
 
 As one variable an array would be news whenever any of its elements is, and what a step does with
 one of them would be learnt again and again. So each element has a place of its own, and a step has
@@ -42,7 +42,7 @@ def effects_of_short(interpreter: Interpreter, most: int) -> Effects:
 
 
 class ElementEffects(Effects):
-    """Effects of a machine whose arrays of at most ``most`` values, which are not changed
+    """Effects of a machine with arrays of at most ``most`` values, which are not changed
     themselves, have a place for each element. Of what a step looks at more than a ``few`` elements,
     it has read the whole."""
 
@@ -85,7 +85,7 @@ class ElementEffects(Effects):
         return found
 
     def _whole_of(self, packed: Packed, base: int) -> tuple[Any, ...]:
-        """The values of an array whose places begin at ``base``."""
+        """The values of an array with places from ``base`` on."""
         numbers = packed[self._wholes[_whole(base)]]
         known = self._arrays[base]
         found = known.get(numbers)
@@ -155,7 +155,7 @@ class ElementEffects(Effects):
 
 
 def _whole(base: int) -> int:
-    """The number that stands among what is read for all of an array, whose places begin there."""
+    """The number that stands among what is read for all of an array with places from there on."""
     return -1 - base
 
 

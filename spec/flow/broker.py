@@ -337,7 +337,7 @@ class Broker(Machine):
         """It would be given once more."""
         return not (message in self.line and self.N > 0 and self.times[message] >= self.N)
 
-    @step("DELIV-26", MUST, "Nothing is put into flight with a consumer whose window is full.",
+    @step("DELIV-26", MUST, "Nothing is put into flight with a consumer that has a full window.",
           source=PREFETCH, consumer=Consumer)
     def windows_are_kept(self, after: Broker, consumer: int) -> bool:
         """The window is what it was before the step."""
@@ -397,7 +397,7 @@ class CountingInMemory(Broker):
 
 
 class FillingTheWindow(Broker):
-    """A message whose time is over comes back, and its place in the window stays taken."""
+    """A message that has timed out comes back, and its place in the window stays taken."""
 
     taken = array(Broker.Consumer, integer(0, Broker.R * Broker.D))
 
@@ -408,7 +408,7 @@ class FillingTheWindow(Broker):
 
 
 class KeepingTheHolder(Broker):
-    """A message whose time is over comes back, and its old consumer still has it."""
+    """A message that has timed out comes back, and its old consumer still has it."""
 
     taken = array(Broker.Consumer, integer(0, Broker.R * Broker.D))
 

@@ -112,7 +112,7 @@ class TakingNacksOfOthers(Broker):
 
 
 class CountingInFlight(Broker):
-    """A queue whose messages are in flight is full (the opposite of RabbitMQ #2313)."""
+    """A queue with all its messages in flight is full (the opposite of RabbitMQ #2313)."""
 
     def is_full(self) -> bool:
         """True if as many messages are in the log as there are places."""

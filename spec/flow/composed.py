@@ -188,7 +188,7 @@ class Hasty(Composed):
 
 
 class AboveSeen(Carrying[Composed]):
-    """The link above, whose messages arrive when they are sent."""
+    """The link above; its messages arrive when they are sent."""
 
     def begins(self, machine: Composed) -> Iterable[Seen]:
         """The source has an element."""
@@ -218,7 +218,7 @@ class AboveSeen(Carrying[Composed]):
 
 
 class BelowSeen(Carrying[Composed]):
-    """The link below, whose messages arrive when they are sent."""
+    """The link below; its messages arrive when they are sent."""
 
     @shown
     def put(self, before: Composed, after: Composed) -> Iterable[Seen]:

@@ -166,7 +166,7 @@ class Link(Machine):
 
 
 class ThriftyLink(Link):
-    """A link whose batches stay below what the channel can leave: exactly then it is live."""
+    """A link with batches below what the channel can leave: exactly then it is live."""
 
     @assume
     def a_batch_survives_all_losses(self) -> bool:
@@ -230,7 +230,7 @@ class FilteringLink(Link):
 
 
 class GrantingAtArrival(Link):
-    """A receiver that grants a credit when an element arrives, whose slot is still taken."""
+    """A receiver that grants a credit when an element arrives, while its slot is still taken."""
 
     P = integer(0, 2 * Link.C, init=Link.C)
     Q = integer(0, 2 * Link.C)
@@ -247,7 +247,7 @@ class GrantingAtArrival(Link):
 
     @action(fair=True)
     def free(self) -> None:
-        """An element is processed whose slot was announced before."""
+        """An element is processed after its slot was announced."""
         require(self.N > 0)
         self.N -= 1
 

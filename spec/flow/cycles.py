@@ -1,4 +1,4 @@
-"""Stages in a cycle, whose elements come round again.
+"""Stages in a cycle; their elements come round again.
 
 Theory of operation
 -------------------

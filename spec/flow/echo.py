@@ -102,7 +102,7 @@ class Echo(Machine):
 
 
 class RoomyEcho(Echo):
-    """An echo whose places hold all that the client writes: exactly then it is live."""
+    """An echo with places for all that the client writes: exactly then it is live."""
 
     @assume
     def all_fits(self) -> bool:

@@ -2,9 +2,9 @@
 
 Theory of operation
 -------------------
-n senders push to one receiver with C slots, each with credits of its own. The one whose element
-was processed gets the credit back, so each sender's link keeps its tokens as ever. All of them
-together fit exactly if
+n senders push to one receiver with C slots, each with credits of its own. The one of which an
+element was processed gets the credit back, so each sender's link keeps its tokens as ever. All of
+them together fit exactly if
 
     n c <= C            for c credits each at first
 

@@ -147,7 +147,7 @@ class ObservedCountedLink(Machine):
 
     @action
     def sends_another(self) -> None:
-        """A sends an element whose turn has not come, or that does not exist."""
+        """A sends an element before its turn, or one that does not exist."""
         require(False, NUMBERED)
 
     @action(rests=True)

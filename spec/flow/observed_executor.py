@@ -71,7 +71,7 @@ AS_PROMISED = guard_rule(
 REFUSED_NEVER_RUNS = guard_rule(
     "EXEC-7", MUST, "A task that was refused or dropped never runs.", source=JDK)
 CANCELLED_NEVER_STARTS = guard_rule(
-    "EXEC-8", MUST, "A task whose cancel succeeded never starts.",
+    "EXEC-8", MUST, "A task that was cancelled with success never starts.",
     source=f"{PYTHON} (Future.cancel); pebble #33: it was run all the same")
 RUNS_ONCE = guard_rule(
     "EXEC-9", MUST, "A task starts at most once.", source="003#tokens")

@@ -51,7 +51,7 @@ class ObservedMaster(Machine):
     Worker = alike(W)
 
     waiting = integer(0, K + 1)         # jobs in the queue; one more until the oldest is dropped
-    asking = subset(Worker)             # those whose last ask counts
+    asking = subset(Worker)             # workers with a last ask that counts
     busy = subset(Worker)               # those that were given a job, and have not said that it is
                                         # done
     # --- what comes ------------------------------------------------------------------------

@@ -48,7 +48,7 @@ AS_THEY_CAME = guard_rule(
 
 
 class ObservedSummaries(Machine):
-    """A stage that rolls up values whose sum is K at most."""
+    """A stage that rolls up values of a sum of K at most."""
 
     K = const(4, at_least=1)
 
@@ -69,7 +69,7 @@ class ObservedSummaries(Machine):
 
     @action(total=upto(K + 1))
     def emits(self, total: int) -> None:
-        """A credit comes, and a summary goes whose sum is ``total``."""
+        """A credit comes, and a summary with the sum ``total`` goes."""
         require(total == self.total, WHOLE)
         require(self.values > 0, OF_SOMETHING)
         self.values = 0
@@ -87,7 +87,7 @@ class ObservedSummaries(Machine):
 
 
 class ObservedBatches(Machine):
-    """A stage whose batches have m values at most, with a sum of K at most."""
+    """A stage with batches of m values at most, with a sum of K at most."""
 
     K = const(4, at_least=1)
     m = const(2, at_least=1)
@@ -110,7 +110,7 @@ class ObservedBatches(Machine):
 
     @action(total=upto(K + 1))
     def sends(self, total: int) -> None:
-        """A credit comes, and a batch goes whose sum is ``total``."""
+        """A credit comes, and a batch with the sum ``total`` goes."""
         require(total == self.total, WHOLE)
         require(self.values > 0, OF_SOMETHING)
         self.values = 0

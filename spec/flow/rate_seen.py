@@ -44,7 +44,7 @@ class RateSeen(View[Bucket]):
 
 
 class StepsSeen(View[Spending]):
-    """The same for a bucket whose tick is split into steps. The receiver, and when it serves, is
+    """The same for a bucket with its tick split into steps. The receiver, and when it serves, is
     not the bucket's matter.
     """
 

@@ -111,7 +111,7 @@ class Resending(Machine):
 
 
 class Patient(Resending):
-    """A client whose timer outlasts the queue: exactly then no copy is made."""
+    """A client with a timer that outlasts the queue: exactly then no copy is made."""
 
     @assume
     def the_timer_outlasts_the_queue(self) -> bool:

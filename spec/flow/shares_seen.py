@@ -1,9 +1,9 @@
 """Several senders and one buffer, as the network sees it: one of the links, and all together.
 
-Theory. In ``fan_in`` each sender has a link of c slots of its own to the receiver, in whose buffer
-all elements wait. An observer that carries the messages of *one* link sees that its credits come
-back for its own elements alone, whatever the others do. In ``sums`` all links are taken together:
-to an observer that carries the messages of all of them, they are one link of n c slots.
+Theory. In ``fan_in`` each sender has a link of c slots of its own to the receiver, and in its
+buffer all elements wait. An observer that carries the messages of *one* link sees that its credits
+come back for its own elements alone, whatever the others do. In ``sums`` all links are taken
+together: to an observer that carries the messages of all of them, they are one link of n c slots.
 
 Source: ``fan_in``, ``sums``, ``observed_link``.
 """

@@ -18,7 +18,7 @@ either, and grows without end.
 *Prefetching*: a buffer of B outputs behind the stage asks for the next one before it is needed.
 What is taken from it was rolled up when it went into the buffer, and says nothing of what has come
 since: so an output that a clock takes each second stands for that second exactly if B = 0
-(FLOW-145). Streams whose stages run apart have such buffers without being asked
+(FLOW-145). Streams with stages that run apart have such buffers without being asked
 (libraries#prefetch).
 
 Source: the mail "back pressure"; 003#dropping, 003#frames.

@@ -3,11 +3,11 @@
 Theory of operation
 -------------------
 A search decides a machine for some numbers of slots, senders and tokens, and Z3 for all values of a
-constant, but of no machine whose *shape* depends on it: how many variables an array has, or how
-many instances an action. Each machine here says the same as one of another chapter with a few sums
-in the place of members. That a run of the other is a run of this one is a refinement, decided by
-search for small shapes; that each step changes one member, and so the sum by as much, holds for all
-by the argument that is given here, and no engine checks it. What is said of the sums is proved.
+constant, but of no machine with a *shape* that depends on it: how many variables an array has, or
+how many instances an action. Each machine here says the same as one of another chapter with a few
+sums in the place of members. That a run of the other is a run of this one is a refinement, decided
+by search for small shapes; that each step changes one member, and so the sum by as much, holds for
+all by the argument that is given here, and no engine checks it. What is said of the sums is proved.
 
 **A ring** (`cycles`). Look at one free slot of a ring, and at the nearest element behind it, which
 is g slots away. Nothing but that element can change g, since none overtakes another. It can come

@@ -11,10 +11,10 @@ to stay below what the monitor can handle.
     in a window of t ticks: n b + (r1 + (n - 1) r) t at most /
 
 One source has a rate of its own here (r1), the others have r. No source knows of the others, and
-only the sums matter: what n buckets admit, one bucket admits whose rate is the sum of their rates,
-and its depth the sum of their depths. So no more than n b + th (r1 + (n - 1) r) elements ever wait,
-exactly if the sum of the rates is at most u. The monitor's rate itself is enough, it need not be
-more. That each rate is below u is not enough.
+only the sums matter: what n buckets admit, one bucket admits with the sum of their rates as its
+rate and the sum of their depths as its depth. So no more than n b + th (r1 + (n - 1) r) elements
+ever wait, exactly if the sum of the rates is at most u. The monitor's rate itself is enough, it
+need not be more. That each rate is below u is not enough.
 
 A token that one bucket loses because it is full is not lost by the sum of them, so the one bucket
 may admit what they do not; the other way round is the refinement below. It is decided by search for

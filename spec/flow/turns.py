@@ -38,14 +38,14 @@ TAKE_TURNS = guard_rule(
 
 
 class Pulled(Link):
-    """A link whose receiver speaks first: its credits are on their way."""
+    """A link with a receiver that speaks first: its credits are on their way."""
 
     P = integer(0, Link.C)
     Q = integer(0, Link.C, init=Link.C)
 
 
 class Guessing(Link):
-    """A link whose sender begins with G credits, whatever room there is."""
+    """A link with a sender that begins with G credits, whatever free slots there are."""
 
     G = const(4, at_least=1)
 

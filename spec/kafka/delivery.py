@@ -24,7 +24,7 @@ KAFKA-R13 is the claim without the exception, and it is false.
 Until 3.7 the high watermark depends on the in-sync replicas alone, even if they are fewer than m:
 with acks=1, or if the ISR shrinks while a producer waits (KAFKA-R20). Since KAFKA-15583 it does not
 advance then (``CommittingWithEnough``). This allows replicas outside the ISR to become leader
-(``eligible``). Its price is a second exception: a partition with fewer than m replicas, whose
+(``eligible``). Its price is a second exception: a partition with fewer than m replicas, if its
 producer uses acks=1, never becomes quiescent: none of its records is ever committed or read.
 
 There are B replicas, and one producer that writes M records; A is 1 if it uses acks=all, and 0 for

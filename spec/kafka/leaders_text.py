@@ -130,7 +130,7 @@ class LeadingWithAll(LeadersReplaced):
 
 
 class SteppingDown(LeadersReplaced):
-    """The text: a leader whose write is refused no longer considers itself the leader."""
+    """The text: a leader no longer considers itself the leader after its write is refused."""
 
     def when_refused(self, leader: int) -> None:
         """It has no leader until a request names one."""
@@ -223,7 +223,7 @@ UNSEEN = {
         "The text claims it of a new leader; an implementation that satisfies it commits records "
         "that may be lost, so none has to satisfy it.",
     "KAFKA-RE2":
-        "The text claims it of a leader whose write fails; that leader continues until a request "
+        "The text claims it of a leader with a failed write; that leader continues until a request "
         "comes, so no implementation has to satisfy it.",
     "KAFKA-RE3":
         "The text needs it to be right, and the quorum makes it false, so no implementation has to "

@@ -379,7 +379,7 @@ class ObservedQuorum(Machine):
 
 
 class ObservedDepartures(Machine):
-    """The replicas of one partition whose brokers shut down, as far as the controller knows."""
+    """The replicas of one partition on brokers that shut down, as far as the controller knows."""
 
     N = const(3, at_least=1)            # replicas
 
@@ -417,7 +417,7 @@ class ObservedBroker(Machine):
     E = const(2, at_least=1)            # the largest epoch, of leaders and of controllers
     B = const(3, at_least=1)            # the largest broker epoch
 
-    controller = integer(0, E)          # the newest controller whose request it accepted
+    controller = integer(0, E)          # the newest controller from which it accepted a request
 
     @action(controller=upto(E + 1), meant=upto(B + 1), own=upto(B + 1))
     def heeds(self, controller: int, meant: int, own: int) -> None:

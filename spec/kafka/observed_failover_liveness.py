@@ -5,7 +5,7 @@ says what must happen, and what must stay bounded. As there, each event is about
 there is one copy of a small machine for each:
 
     ObservedRecord      a record: written, acknowledged, read, and its state at the end
-    ObservedDeletion    a partition whose topic may be deleted: the records on its brokers
+    ObservedDeletion    a partition of a topic that may be deleted: the records on its brokers
     ObservedChannel     a controller and a broker: how many requests wait for an answer
     ObservedTenure      a partition: leaders that are replaced without a reason
     ObservedHolding     a broker and a partition: requests with acks=all that wait there

@@ -6,10 +6,10 @@ in which they come: a request is completed by the request for it, by an event of
 force, or by its timeout, and in a sequential run these can be distinguished. The counts of the
 lists and of the timer are judged when they are read.
 
-A callback may raise. A try that raises has completed nothing; a request whose onComplete raises is
-completed nevertheless. The exception ends neither the event nor the round in which it was raised:
-the other requests are tried, expired and purged as usual, and then the caller gets the error. For a
-timeout it is not specified where the error goes: the timer's thread has no caller.
+A callback may raise. A try that raises has completed nothing; a request is, when its onComplete
+raises, completed nevertheless. The exception ends neither the event nor the round in which it was
+raised: the other requests are tried, expired and purged as usual, and then the caller gets the
+error. For a timeout it is not specified where the error goes: the timer's thread has no caller.
 
 Two designs are judged. The new one has an estimate, so that its purges follow from the calls; the
 contents of its lists are known exactly. For the old one only bounds are known: all pending requests
@@ -137,8 +137,8 @@ class ObservedPurgatory(PurgatoryCalls):
     rested = boolean(True)          # no request was completed since the reaper's round
     raised = boolean(False)         # a callback raised in the call that is judged next
     erred = boolean(False)          # … or in the last call
-    refused = subset(upto(PurgatoryCalls.K))    # requests whose try raised in the call
-    muted = subset(upto(PurgatoryCalls.K))      # requests whose onComplete raised in the call
+    refused = subset(upto(PurgatoryCalls.K))    # requests with a try that raised in the call
+    muted = subset(upto(PurgatoryCalls.K))      # … with an onComplete that raised in the call
     fresh = subset(upto(PurgatoryCalls.K))      # requests put into the timer since the last round
     moved = integer(0, 2, init=2)   # required answer of the last round; 2: either
 

@@ -21,7 +21,7 @@ were made, that is judged as well. A timer with
 *lazy deletion* holds cancelled tasks too.
 
 A task may raise. It has run then, and other tasks are not affected: tasks that are due with it run
-at the same instant. Kafka gives tasks to an executor, whose threads survive the exceptions of a
+at the same instant. Kafka gives tasks to an executor; its threads survive the exceptions of a
 task.
 
 Source: TimingWheel and SystemTimer of Kafka 3.9, kafka#wheel, kafka#system-timer, kafka#W1;

@@ -76,7 +76,7 @@ class PurgatoryCalls(Machine):
     Q = const(1)                        # the purge interval
 
     phase = array(upto(K), choice(Request))
-    ready = subset(upto(K))             # requests whose condition has become true
+    ready = subset(upto(K))             # requests with a condition that has become true
     wanted = subset(upto(J * K))        # j * K + request: keys that a request was created for
     watched = subset(upto(J * K))       # j * K + request: lists that it is on
     keys = subset(upto(J))              # keys that have a list
@@ -85,7 +85,7 @@ class PurgatoryCalls(Machine):
     expirations = array(upto(K), integer(0, 2))     # calls of onExpiration
 
     estimate = integer(0, J * K)        # E
-    to_purge = subset(upto(J))          # keys whose lists are still to be purged
+    to_purge = subset(upto(J))          # keys with lists that are still to be purged
     done = integer(0, 2 * K)            # watched requests completed since E was set
     added = boolean(False)              # a request was added since E was set
     needless = boolean(False)           # a purge started without a reason
@@ -184,7 +184,7 @@ class PurgatoryCalls(Machine):
         self.watched.discard(key * self.K + request)
 
     def tidy(self, key: int) -> None:
-        """removeKeyIfEmpty: a key whose list is empty leaves the map."""
+        """removeKeyIfEmpty: a key with an empty list leaves the map."""
         if all(key * self.K + request not in self.watched for request in range(self.K)):
             self.keys.discard(key)
 
@@ -440,7 +440,7 @@ class KeepingInTimer(Purgatory):
 
 
 class ReopeningPurgatory(Purgatory):
-    """A request whose callback has raised counts as not completed."""
+    """A request counts as not completed after its callback has raised."""
 
     @action(request=upto(Purgatory.K))
     def reopen(self, request: int) -> None:
@@ -457,7 +457,7 @@ class UntimedPurgatory(Purgatory):
 
 
 class LosingTimeouts(CancellingPurgatory):
-    """A purgatory without a timer, whose keys may be cancelled."""
+    """A purgatory without a timer; its keys may be cancelled."""
 
     def enter_timer(self, request: int) -> None:
         """Only events complete the request."""

@@ -48,7 +48,7 @@ class Sweeping(IntEnum):
 
 
 class WatcherLists(Machine):
-    """One key, R requesters whose requests are watched and completed repeatedly, T sweepers."""
+    """One key, R requesters with requests that are watched and completed repeatedly, T sweepers."""
 
     R = const(2, at_least=1)            # requesters
     T = const(2, at_least=1)            # sweepers

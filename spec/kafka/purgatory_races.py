@@ -104,7 +104,7 @@ class Race(Machine):
 
     ready = boolean(False)
     completed = boolean(False)
-    lists = subset(upto(J))             # keys whose list has the request
+    lists = subset(upto(J))             # keys with the request in their list
     in_timer = boolean(False)
     lock = integer(0, 4, init=4)        # a thread, or 4: free
     asked = boolean(False)              # the flag of AskingTryLock

@@ -99,7 +99,7 @@ class PurgatorySeen(View[Purgatory]):
 
     @staticmethod
     def completed(before: Purgatory, after: Purgatory) -> list[int]:
-        """The requests whose onComplete was called."""
+        """The requests for which onComplete was called."""
         return [each for each in range(before.K)
                 if after.completions[each] > before.completions[each]]
 

@@ -359,7 +359,7 @@ class KeepingCompleted(LinkingLater):
 
 
 class LinkingAnew(LinkingLater):
-    """A dead entry whose bucket expires is linked again, into a bucket that does not expire."""
+    """A dead entry is linked again when its bucket expires, into a bucket that does not expire."""
 
     again = boolean(False)
 

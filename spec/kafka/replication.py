@@ -14,7 +14,7 @@ So it must never be lost: every candidate for an election must have it.
 
 The *quorum* stores the leader and the ISR, and the *controller* changes them. Each of its changes
 has a new *leader epoch*, and is sent to the replicas in a request that may be late, doubled or
-lost. A replica obeys a request whose epoch is above its own. In between there are replaced leaders
+lost. A replica obeys a request with an epoch above its own. In between there are replaced leaders
 that still consider themselves leaders: they take writes and answer fetches. They cannot change the
 ISR, since that takes a write to the quorum, which is conditional on the epoch.
 

@@ -1,11 +1,11 @@
-"""Kafka's timer: hierarchical timing wheels whose clock is driven by a queue of buckets.
+"""Kafka's timer: hierarchical timing wheels with a clock that a queue of buckets drives.
 
 Theory of operation
 -------------------
 A *wheel* with tick u and n buckets has a clock ``cur``, a multiple of u. A task with deadline d
 goes to the bucket of its own tick, number floor(d / u) mod n, and that bucket's expiration is
 floor(d / u) * u: the *beginning* of the tick. A task within the present tick, d < cur + u, runs at
-once; a task with d >= cur + n u overflows into the next wheel, whose tick is n u, the interval of
+once; a task with d >= cur + n u overflows into the next wheel, with the tick n u, the interval of
 this one. Overflow wheels are made on demand. When one of their buckets expires, its tasks are
 inserted again, further down: the *cascade*.
 

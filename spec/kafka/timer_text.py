@@ -166,7 +166,7 @@ UNSEEN = {
         "It is false for a tick of more than 1 ms, so no implementation has to satisfy it; "
         "KAFKA-W22 says when a task runs.",
     "KAFKA-WE6":
-        "It is false of a bucket whose tasks were cancelled, so no implementation has to satisfy "
+        "It is false of a bucket of cancelled tasks, so no implementation has to satisfy "
         "it.",
     "KAFKA-WE7":
         "It is false if the clock is stale, so no implementation has to satisfy it; KAFKA-W30 "

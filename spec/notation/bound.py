@@ -21,7 +21,7 @@ __all__ = ["BoundMachine", "bind", "bind_to_watch"]
 
 
 class BoundMachine:
-    """A machine whose constants all have values, with its two readings.
+    """A machine with values for all its constants, with its two readings.
 
     ``interpreter`` runs the chapter's Python, ``model`` is the same text as expression
     trees; each is made when it is first asked for.

@@ -41,7 +41,7 @@ def filled(words: str, fields: Mapping[str, Any]) -> str:
 def brief(value: object, most: int = 100) -> str:
     """``value`` as a user wrote it, as it may stand in a message: one line of ``most`` characters.
 
-    Whatever it is: a number of any length, a text, an object whose repr fails.
+    Whatever it is: a number of any length, a text, an object with a repr that fails.
     """
     if isinstance(value, int) and value.bit_length() > _BRIEF_BITS:
         return f"a number of {value.bit_length():,} bits"

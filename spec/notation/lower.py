@@ -234,7 +234,7 @@ class _Lowering:
 
 
 def _changed(name: str, decl: Decl, old: Value, new: Value) -> Iterator[tuple[str, e.Expr]]:
-    """The slots of a variable whose values are other ones now, in their order."""
+    """The slots of a variable that have other values now, in their order."""
     if new is old:
         return
     if isinstance(decl, ArrayDecl):

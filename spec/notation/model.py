@@ -70,7 +70,7 @@ class LoweredAction:
 
 @dataclass(frozen=True)
 class OpenAction:
-    """One action whose parameters get their values when it is taken.
+    """One action; its parameters get their values when it is taken.
 
     Each of its ``parameters`` is read like a slot, of which no state has one of that name; the rest
     is as in ``LoweredAction``. So there is one of it however many values a parameter may have.

@@ -30,7 +30,7 @@ _CALLS = {"min": "min", "max": "max", "len": "len", "push": "push", "pop": "pop"
 def show(expr: Expr, limit: int = 4000) -> str:
     """The expression as one line of text.
 
-    A part whose text is longer than ``limit`` characters is abbreviated to ``…``: nodes
+    A part with a text of more than ``limit`` characters is abbreviated to ``…``: nodes
     are shared, so that the text of a small tree can be exponentially long.
     """
     texts: dict[Expr, _Text] = {}

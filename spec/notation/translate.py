@@ -416,7 +416,7 @@ class Evaluator:
 
 def _is_readable(function: Callable[..., Any]) -> bool:
     """True for a function of a machine; false for one that declares machines, or of Python's
-    library, whose text was not written for an engine."""
+    library, with a text that was not written for an engine."""
     file = function.__code__.co_filename
     ours = function.__module__ == "checkvalve.spec.expectations"
     return not (ours or file.startswith((_NOTATION, _LIBRARY))) or "site-packages" in file

@@ -137,7 +137,7 @@ def checked_domain(of: Any) -> Any:
     if isinstance(of, Domain) or (isinstance(of, EnumMeta) and issubclass(of, IntEnum)):
         return of
     raise InputError(f"{brief(of)} is not a domain", next_step="Give upto(n), one_of(table) or an "
-                     "IntEnum whose members are 0, 1, 2, …")
+                     "IntEnum with the members 0, 1, 2, …")
 
 
 def is_whole(value: object) -> bool:
@@ -252,7 +252,7 @@ class IntDecl(Decl):
     lo: Bound
     hi: Bound
     init: Bound | None
-    of: Alike | None = None  # the set whose members it numbers, if they are alike
+    of: Alike | None = None  # the set of which it numbers the members, if they are alike
 
 
 @dataclass(frozen=True)
@@ -272,7 +272,7 @@ class ChoiceDecl(Decl):
 
 @dataclass(frozen=True)
 class RecordDecl(Decl):
-    """A named tuple whose fields are bounded."""
+    """A named tuple of bounded fields."""
 
     factory: type[Any]
     fields: tuple[tuple[str, Decl], ...]
@@ -402,7 +402,7 @@ class Fifo(list[T]):
 
 
 class Disabled(Exception):
-    """Raised inside an action whose guard does not hold; the interpreter catches it.
+    """Raised inside an action with a guard that does not hold; the interpreter catches it.
 
     ``rule`` is the guard rule that the failing ``require`` cites, if it cites one.
     """

@@ -281,7 +281,7 @@ class ClosableQueue(Machine):
 
 
 class OrderlyClosing(ClosableQueue):
-    """The same queue, whose items leave in the order in which they entered.
+    """The same queue; its items leave in the order in which they entered.
 
     An item is surely older than another one if its put had ended before the other's began. If an
     item comes out, each surely older one that is still inside has a take under way that may have

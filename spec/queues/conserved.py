@@ -52,7 +52,7 @@ class ConservingQueue(Machine):
     named = integer(0, K)
     asked = integer(0, T)
     fate = array(upto(K), choice(Fate))
-    untold = subset(upto(K))      # items whose puts wait or were not notified that they are done
+    untold = subset(upto(K))      # items of puts that wait or were not notified that they are done
     takes = subset(upto(T))       # takes that wait or were not notified what they got
     dropped_out = subset(upto(T))     # takes that were cancelled
     suspects = integer(0, T)      # cancelled takes that could have lost an item

@@ -1,11 +1,11 @@
-"""A queue whose waiting calls are asked to cancel, and learn it later.
+"""A queue with waiting calls that are asked to cancel, and learn it later.
 
 Theory. With coroutines a cancellation has two instants. Some caller requests it for a call that
 waits; when that call runs again it finds out, and has either completed by then or is undone. In
 between it is still in the wait queue, and its end is open: the queue may serve it, for then it is
 too late to cancel, or pass it over, for it is about to leave. What ``queue`` says of capacity,
 order and cancelling holds as it stands, if the second instant is taken for the cancellation. Only
-the order of service depends on the first: a call whose cancellation was requested may be passed
+the order of service depends on the first: a call that was asked to cancel may be passed
 over, and has not lost its turn either.
 
 Source: asyncio's documentation of ``Task.cancel``; libraries#trio-channels (of a queue with an
@@ -26,7 +26,7 @@ __all__ = ["EXPECTATIONS", "InLineSeen", "InterruptibleQueue", "InterruptibleSee
 class InterruptibleQueue(BoundedQueue):
     """A queue that serves in turn and may pass over calls whose cancellation was requested."""
 
-    stopping_puts = subset(upto(BoundedQueue.K))    # items whose puts were asked to cancel
+    stopping_puts = subset(upto(BoundedQueue.K))    # items of puts that were asked to cancel
     stopping_takes = subset(upto(BoundedQueue.T))   # takes that were asked to cancel
 
     @action(item=upto(BoundedQueue.K))

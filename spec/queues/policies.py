@@ -16,8 +16,8 @@ are the same, for each arrival takes the place of the one before. That is to *co
 queue was asked for more places; if it was asked for one, no question can distinguish them (E).
 
 Some kinds need more than offers and polls to be seen. Only a put can wait (P), and only a put can
-drop in silence an item whose offer is refused. A queue that spills looks unbounded to its producers
-and consumers; it has to say how many items it holds itself (S).
+drop in silence an item of an offer that is refused. A queue that spills looks unbounded to its
+producers and consumers; it has to say how many items it holds itself (S).
 
 Source: 003#dropping, libraries#rx-dropping, libraries#policies.
 """
@@ -62,7 +62,7 @@ class UnknownQueue(OverflowingQueue):
     capacity = integer(0, N)
     refused = integer(0, K)
     left = integer(0, K)          # items that were handed out
-    waiting = integer(0, K, init=K)     # the item whose put waits; K: none
+    waiting = integer(0, K, init=K)     # the item of the put that waits; K: none
     untold = integer(0, K, init=K)      # item of a put that is in and not notified; K: none
     draining = boolean()          # the second half has begun
     cut = boolean()               # the consumer is cut off

@@ -1,7 +1,7 @@
 """Queues of any policy, as the observers that know the policy see them.
 
-Theory. ``policies`` has a queue whose policy is to be found out. A suite knows it, and judges by
-``dropping`` if the queue states what it drops, and by ``conserved`` in any case. The policy is
+Theory. ``policies`` has a queue with a policy that is to be found out. A suite knows it, and judges
+by ``dropping`` if the queue states what it drops, and by ``conserved`` in any case. The policy is
 reported when the queue turns out to be of a policy that the observer knows, with the capacity N;
 all other runs are left out.
 

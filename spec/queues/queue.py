@@ -116,7 +116,7 @@ class BoundedQueue(Machine):
     inside = fifo(integer(0, K - 1), C + 1)     # one place more than allowed: see QUEUE-13
     out = subset(upto(K))                       # items that were handed out
 
-    puts = fifo(integer(0, K - 1), W)           # items whose puts wait, first comer first
+    puts = fifo(integer(0, K - 1), W)           # items of puts that wait, first comer first
     admitted = subset(upto(K))                  # inside (or out), and the put not notified yet
     takes = fifo(integer(0, T - 1), W)          # tickets of the takes that wait
     holds = array(upto(T), integer(0, K, init=K))   # what a take got and does not know yet; K: none

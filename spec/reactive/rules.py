@@ -1,4 +1,4 @@
-"""The rules of Reactive Streams whose violation can be seen from outside.
+"""The rules of Reactive Streams that can be seen from outside to be violated.
 
 They are *guard rules*: the ``require`` lines that name them, in the observers' machines, are their
 only definition. Their ids are RS and the number of the specification. Numbers that begin with 0 are

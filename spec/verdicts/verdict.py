@@ -48,8 +48,8 @@ class TraceStep:
 @dataclass(frozen=True)
 class Trace:
     """A run from the initial state. ``loop`` is None for a finite run; for a lasso it is the number
-    of steps before the cycle, and the last step leads back to that state (a lasso whose cycle is
-    empty stays in its last state forever)."""
+    of steps before the cycle, and the last step leads back to that state (a lasso with a cycle that
+    is empty stays in its last state forever)."""
 
     initial: Mapping[str, Value]
     steps: tuple[TraceStep, ...]

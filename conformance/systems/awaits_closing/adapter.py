@@ -203,7 +203,7 @@ class ReferenceClosing(LoopAdapter):
             yield
 
     def _puts(self, by: str, item: Any) -> list[Message]:
-        """Begin a put, whose end is noted; an item that may fail does so only during it."""
+        """Begin a put and note its end; an item that may fail does so only during it."""
         async def puts(call: Held) -> None:
             try:
                 await self.enter(item)

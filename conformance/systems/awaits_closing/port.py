@@ -1,4 +1,4 @@
-"""The port ``awaits.closing``: a queue for coroutines that ends, and whose loop is driven.
+"""The port ``awaits.closing``: a queue for coroutines that ends; its loop is driven.
 
 Each call is a coroutine with a name, which begins when it is requested and may end at once. The
 item of a put may be equal to that of another one.

@@ -1,4 +1,4 @@
-"""Condition variables for coroutines, whose sleepers are cancelled at every await point."""
+"""Condition variables for coroutines; sleepers are cancelled at every await point."""
 
 from ...suites.system import Shipped, System
 

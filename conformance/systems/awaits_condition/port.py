@@ -1,4 +1,4 @@
-"""The port ``awaits.condition``: a condition variable for coroutines, whose loop is driven.
+"""The port ``awaits.condition``: a condition variable for coroutines; their loop is driven.
 
 Each call is a coroutine with a name. A ``wait`` takes the lock and goes to sleep; once it continues
 it keeps the lock until ``leave``. A ``notify`` takes the lock, notifies, and gives it back.
@@ -20,7 +20,7 @@ EVENTS: Final[Mapping[str, str]] = {
     "sleeps": "a wait has taken the lock, and goes to sleep, which gives the lock back",
     "goes on": "a wait has ended with the lock, which the call keeps until `leave`, even if its "
                "cancellation was requested: that came too late",
-    "cancelled": "a wait whose cancellation was requested has ended with the lock; the call has "
+    "cancelled": "a wait that was asked to cancel has ended with the lock; the call has "
                  "given that back, and is over",
     "left": "after `leave`: the call has given the lock back, and is over",
     "has no lock": "in place of cancelled or left: the call is over, and could not give the lock "

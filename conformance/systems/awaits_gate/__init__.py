@@ -17,7 +17,7 @@ SYSTEM = System(
         Shipped("awaits.asyncio.Event", "adapter:AsyncioEvent",
                 "asyncio.Event, callback by callback"),
         Shipped("awaits.asyncio.drain", "adapter:AsyncioDrain",
-                "StreamWriter.drain of asyncio, whose transport stops and resumes writers"),
+                "StreamWriter.drain of asyncio; its transport stops and resumes writers"),
         Shipped("awaits.anyio.Event", "adapter:AnyioEvent",
                 "anyio's event on asyncio, which is opened once"),
     ),

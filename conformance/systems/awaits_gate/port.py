@@ -1,4 +1,4 @@
-"""The port ``awaits.gate``: a gate for coroutines, whose loop is driven. It is shut at first."""
+"""The port ``awaits.gate``: a gate for coroutines; their loop is driven. It is shut at first."""
 
 from __future__ import annotations
 

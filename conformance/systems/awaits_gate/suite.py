@@ -32,7 +32,7 @@ _ENDS: Final = events(
 
 
 class GateConversation(CallsConversation):
-    """One session, whose calls are c1, c2, …"""
+    """One session with the calls c1, c2, …"""
 
     letters = {"wait": "c"}
     stops_at = ("wait",)

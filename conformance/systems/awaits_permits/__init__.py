@@ -1,4 +1,4 @@
-"""Semaphores and locks for coroutines, whose callers are cancelled at every await point."""
+"""Semaphores and locks for coroutines; callers are cancelled at every await point."""
 
 from ...suites.system import Shipped, System
 

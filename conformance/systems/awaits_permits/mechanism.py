@@ -26,7 +26,7 @@ _EVENTS: Final = {"acquire_done": "has", "acquire_waits": "waits", "woken": "has
 class PermitsOfTheBook(Mechanism):
     """The chapter is the observer's: it says what may happen, and the order is chosen here.
 
-    A permit that is free is granted at once, to the first waiter whose cancellation was not
+    A permit that is free is granted at once, to the first waiter of which cancellation was not
     requested. Calls that were granted a permit or cancelled run later, in that order.
     """
 

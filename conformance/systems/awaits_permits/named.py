@@ -83,7 +83,7 @@ class NamedPermits(ReferencePermits):
 
 
 class NamedThreadPermits(ThreadAdapter):
-    """Permits of the user's for threads, each of whose calls is one."""
+    """Permits of the user's for threads; each call is made by one."""
 
     port: ClassVar[Port] = PORT
     policy: ClassVar[str] = "line"

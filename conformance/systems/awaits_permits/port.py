@@ -1,4 +1,4 @@
-"""The port ``awaits.permits``: a semaphore or a lock for coroutines, whose loop is driven.
+"""The port ``awaits.permits``: a semaphore or a lock for coroutines; their loop is driven.
 
 Each call of acquire is a coroutine with a name. It takes one step when it is requested, and then
 runs only at ``run`` and ``settle``. Once it has a permit it keeps it until ``release``, even if its

@@ -34,7 +34,7 @@ def _by(name: str) -> Fields:
 
 
 class PermitsConversation(CallsConversation):
-    """One session, whose calls of acquire are c1, c2, … A call that gives a permit back may be
+    """One session with the calls of acquire c1, c2, … A call that gives a permit back may be
     cancelled as well."""
 
     letters = {"acquire": "c"}

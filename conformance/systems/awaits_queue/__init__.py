@@ -1,4 +1,4 @@
-"""A bounded queue for coroutines, whose callers are cancelled at every await point."""
+"""A bounded queue for coroutines; callers are cancelled at every await point."""
 
 from ...suites.system import Shipped, System
 

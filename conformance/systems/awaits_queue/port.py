@@ -1,4 +1,4 @@
-"""The port ``awaits.queue``: a queue for coroutines, whose event loop the harness drives.
+"""The port ``awaits.queue``: a queue for coroutines; the harness drives their event loop.
 
 It is the port ``queue``, with two differences. Nothing runs by itself: ``put`` and ``take`` take
 one step, up to where the coroutine first waits for anything, and ``run`` lets some callbacks run.

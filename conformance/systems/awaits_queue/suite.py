@@ -28,7 +28,7 @@ _UNDONE: Final = "a cancelled call is undone"
 
 
 class AwaitsConversation(QueueConversation):
-    """One session with a queue whose loop is driven; see ``Conversation``."""
+    """One session with a queue on a driven loop; see ``Conversation``."""
 
     cancels = "interrupt"
     lets_run = ("settle", "run", "proceed", "interrupt")

@@ -42,7 +42,7 @@ def _locks_of(scheduler: Scheduler) -> Iterator[None]:
 
 
 class JanusThreads(Awaits, JanusQueue):
-    """``janus.Queue`` whose puts, or takes, or both, are made by threads."""
+    """``janus.Queue``; its puts, or takes, or both, are made by threads."""
 
     threads: ClassVar[tuple[str, ...]] = ("put", "take")
 

@@ -251,7 +251,7 @@ class ForgettingToRead(Bookie):
     "bookie-resumes-one-limit", "BK-56", "autoread is turned on again for adds only",
     "a flag that two limits share, and one of them clears")
 class ResumingForAdds(Bookie):
-    """A channel whose last request is a read stays paused."""
+    """A channel stays paused if its last request is a read."""
 
     def _resume(self, channel: int, at: _Channel) -> None:
         if self._in_progress[Kind.ADD] or not self._in_progress[Kind.READ]:
@@ -424,7 +424,7 @@ class _Alike(Bookie):
     "bookie-cuts-names", "BK-50", "names are cut to eight characters",
     "a field of fixed width in the header of a response")
 class CuttingNames(_Alike):
-    """A response may go to another request whose name begins in the same way."""
+    """A response may go to another request with a name that begins in the same way."""
 
     def alike(self, name: Name) -> Name:
         return name[:8] if isinstance(name, str) else name

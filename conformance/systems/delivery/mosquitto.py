@@ -43,7 +43,7 @@ class MosquittoSession(PortAdapter):
     """True if all is saved before the server is killed."""
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """Begin with a fresh server, a publisher, and a subscriber whose session is kept."""
+        """Begin with a fresh server, a publisher, and a subscriber with a session that is kept."""
         self._server = Mosquitto().start()
         self._connect()
         self._consumer.subscribe(_TOPIC)

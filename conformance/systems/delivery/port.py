@@ -1,4 +1,4 @@
-"""The port ``delivery``: a broker with one queue, whose producers and consumers are the harness."""
+"""The port ``delivery``: a broker with one queue; its producers and consumers are the harness."""
 
 from __future__ import annotations
 

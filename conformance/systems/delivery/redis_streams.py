@@ -48,7 +48,7 @@ class RedisStreams(PortAdapter):
         return True
 
     def receive(self, consumer: int) -> Item | None:
-        """A message whose time is over, if there is one; else a new one."""
+        """A message that has timed out, if there is one; else a new one."""
         entries: list[Any] = []
         cursor = "0-0"
         while not entries:

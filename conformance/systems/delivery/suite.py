@@ -104,7 +104,8 @@ class DeliveryConversation(PlainConversation):
 
     @property
     def counted(self) -> Sequence[int | str]:
-        """Messages whose deliveries may be asked for: the last two that each consumer was given."""
+        """Messages of which deliveries may be asked for: the last two that each consumer was
+        given."""
         return [name for each in range(CONSUMERS) for name in self.given[each][:-3:-1]]
 
     def about(self, message: Message) -> Fields:

@@ -136,7 +136,7 @@ class Sums:
         found[row[at]] = (limit == 0) | (many < limit)
         return found[:-1]
 
-    # --- whose turn ------------------------------------------------------------------------------
+    # --- next in turn --------------------------------------------------------------------------
 
     def _turns(self, chunk: Chunk, does: Any, before: Numbers, was: Numbers, now: Numbers) -> None:
         """Add the rows at which a message is given while it is another one's turn."""

@@ -235,7 +235,7 @@ class KeepingForTheLost(Broker):
     "delivery-counts-again-as-in-flight", "DELIV-4", "a message that comes back keeps its place "
     "in the limit", "NATS #6093: what is to be sent again is still pending")
 class CountingAgain(Broker):
-    """A consumer whose messages all timed out is given none of them."""
+    """A consumer is given none of its messages again that timed out."""
 
     def _may_have(self, consumer: Hashable) -> bool:
         most = self._limits.get(consumer, 0)

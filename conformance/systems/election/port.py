@@ -60,7 +60,7 @@ _PROMISES: Final = {
     },
     "quiet": {
         "If there are candidates, one of them leads then.": "ELECT-5",
-        "A candidate whose session has ended is still a candidate.": "ELECT-7",
+        "A candidate is still one after its session has ended.": "ELECT-7",
     },
 }
 """The required effects of each operation, with the rules of progress that judge them."""
@@ -68,7 +68,7 @@ _PROMISES: Final = {
 PORT: Final = Port(
     name="election",
     version=1,
-    meaning="which of some candidates leads, and whose writes a store takes",
+    meaning="which of some candidates leads, and which one's writes a store takes",
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "how many candidates there are: 0, 1, …"),),
     policies={

@@ -117,7 +117,7 @@ _PROMISES: Final = {
 PORT: Final = Port(
     name="executor",
     version=1,
-    meaning="an executor whose clients and tasks are the harness",
+    meaning="an executor with the harness as clients and tasks",
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "places for tasks that wait"),
               Argument("workers", POSITIVE, "how many tasks it may run at a time")),

@@ -53,7 +53,7 @@ _PROMISES: Final = {
 PORT: Final = Port(
     name="jobs",
     version=1,
-    meaning="a master whose clients and workers are the harness",
+    meaning="a master with the harness as clients and workers",
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "places in the queue"),
               Argument("workers", POSITIVE, "how many workers there are: 0, 1, …")),

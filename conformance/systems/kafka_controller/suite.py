@@ -213,7 +213,7 @@ class ControllerConversation(PlainConversation):
         partition: leader for partition, leader in talk.leaders.items() if leader < NOBODY})
     knows = (
         asked("", **{"while": if_any(
-            "meanwhile", ", whose leader writes the ISR {meanwhile} meanwhile")}),
+            "meanwhile", "; its leader writes the ISR {meanwhile} meanwhile")}),
         asked("unclean", order=index_in("replicas", _LISTS),
               elections=if_any("unclean", ", unclean elections on")),
         asked("leaving", shutting=if_any("leaving", ", {leaving} shut down"),
@@ -260,7 +260,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 @dataclass(frozen=True)
 class ControllerSuite(Suite):
-    """A suite whose programs mostly begin with existing partitions."""
+    """A suite with programs that mostly begin with existing partitions."""
 
     def explore(
         self, can: Collection[str], focus: Rule, seed: int, examples: int,

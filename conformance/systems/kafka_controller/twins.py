@@ -136,7 +136,7 @@ def _with(name: str, selector: Selector) -> Mapping[str, Any]:
 def _changed(
     selector: Selector, change: Callable[[Candidates, Elected], Elected]
 ) -> Selector:
-    """A selector whose answer is changed if it elects a leader."""
+    """A selector that changes its answer if it elects a leader."""
     def changed(found: Candidates) -> Elected | NotElected:
         elected = selector(found)
         return elected if isinstance(elected, NotElected) else change(found, elected)

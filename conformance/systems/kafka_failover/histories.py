@@ -112,8 +112,8 @@ class HistoryJudge:
     """Follow a history.
 
     ``offences`` grows; a thing with an offence is no longer judged, and neither is one whose
-    machine could be in more than ``candidates`` states, or whose numbers are too large: the ids of
-    its rules are added to ``unjudged``. ``exercised`` is counted up, by rule, if it is given.
+    machine could be in more than ``candidates`` states, or with numbers that are too large: the ids
+    of its rules are added to ``unjudged``. ``exercised`` is counted up, by rule, if it is given.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class HistoryJudge:
         self._records: dict[int, Written] = {}      # by value, the records that were requested
         self._topics = {0: set(range(terms.partitions))}    # the partitions of each topic
         self._to_go: set[int] = set()           # topics that operators asked to be deleted
-        self._unwanted: set[int] = set()        # partitions of topics whose deletion was announced
+        self._unwanted: set[int] = set()        # partitions of topics to be deleted
         self._tenures = Tenures(terms.brokers)
         self._holding = Holding()
         self._consumed: dict[int, int] = {}     # by partition, the consumer's position
@@ -586,7 +586,7 @@ _TELLING: Final[Mapping[str, Callable[..., Iterator[Observation]]]] = {
 }
 
 _WITH_BROKERS: Final = ("state", "assigned", "moves")
-"""Events whose last field has brokers."""
+"""Events with brokers in their last field."""
 
 
 def brokers_of(event: Event) -> Collection[int]:

@@ -1,4 +1,4 @@
-"""Leaders that may be replaced: those whose session may have ended, and operators' requests.
+"""Leaders that may be replaced: those with a session that may have ended, and operators' requests.
 
 A history does not report the ends of sessions. So a broker is in doubt as soon as anything other
 than a fault of its connections to other brokers has been done to it, or its history reports such an

@@ -103,12 +103,12 @@ _PROMISES: Final = {
     },
     "check": {
         "Every ready request on the list is completed.": "KAFKA-P3",
-        "A request whose callback raises does not delay others.": "KAFKA-P28",
+        "A request does not delay others if its callback raises.": "KAFKA-P28",
     },
     "advance": {
-        "Every request whose timeout has passed is completed.": "KAFKA-P2L",
+        "Every request that has timed out is completed.": "KAFKA-P2L",
         "Its expiry callback is called.": "KAFKA-P21",
-        "A request whose callback raises does not delay others.": "KAFKA-P27",
+        "A request does not delay others if its callback raises.": "KAFKA-P27",
     },
 }
 """The promises of each operation, and the rules of progress that judge them."""

@@ -438,7 +438,7 @@ def _set_of(requests: Requests) -> int:
 _WORDS: Final = {"complete": "is completed", "expire": "expires", "raise": "raises"}
 _FLAGS: Final = ("false", "true")
 _CALLED: Final = ("watch", "force", "check")
-"""The operations whose caller gets the error."""
+"""The operations that give the error to their caller."""
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
@@ -497,7 +497,7 @@ _WAITING_LONG: Final = _waiting(45, 390)
 """Picks of requests that wait so long that others join them on their lists."""
 
 _ENDS: Final = _waiting(0, 2**16 + 3, 2**31 + 3)
-"""Picks of requests whose timeout is at the end of some numbers."""
+"""Picks of requests with a timeout at the end of some numbers."""
 
 
 def _one_of(do: str, picks: Iterable[int]) -> tuple[Act, ...]:

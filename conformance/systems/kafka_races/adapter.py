@@ -50,7 +50,7 @@ class Kit:
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """The modules whose lines are steps."""
+        """The modules with lines that are steps."""
         own = (getattr(self, field.name).__module__ for field in fields(self))
         return tuple(dict.fromkeys((*_MODULES, *own)))
 
@@ -58,7 +58,7 @@ class Kit:
 class Bench:
     """A fresh kit, the threads that use it, and the log of their actions.
 
-    It is created under a scheduler, whose locks it uses; ``events`` grows as threads run.
+    It is created under a scheduler and uses its locks; ``events`` grows as threads run.
     """
 
     def __init__(
@@ -208,7 +208,7 @@ _CALLS: Final[Mapping[str, Callable[[Bench, Mapping[str, Any]], None]]] = {
 
 @lru_cache(maxsize=64)
 def _observed(timer: Any) -> Any:
-    """The timer's class, whose lock factory is notified of each overflow wheel, with its tick."""
+    """The timer's class; its lock factory is notified of each overflow wheel, with its tick."""
     wheel = timer.wheel
 
     def init(self: TimingWheel, tick: int, *rest: Any) -> None:
@@ -222,7 +222,7 @@ def _observed(timer: Any) -> Any:
 
 @lru_cache(maxsize=64)
 def _request_of(operation: Any) -> Any:
-    """A request whose callbacks are logged, over a kit's own operation."""
+    """A request with callbacks that are logged, over a kit's own operation."""
     def init(self: Any, delay: int, lock: Any, mutex: Any, bench: Bench, name: str,
              is_ready: Callable[[str], bool]) -> None:
         operation.__init__(self, delay, lock, mutex)

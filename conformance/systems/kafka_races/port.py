@@ -38,7 +38,7 @@ EVENTS: Final[Mapping[str, str]] = {
     "fails": "the call has ended with an error",
     "completes": "the thread is in onComplete of a request",
     "expires": "the thread is in onExpiration of a request",
-    "runs": "the thread runs a task, or a request whose timeout is over",
+    "runs": "the thread runs a task, or a request that has timed out",
     "makes wheel": "the thread makes an overflow wheel",
 }
 
@@ -147,7 +147,7 @@ _PROMISES: Final = {
     "settle": {
         "Every call that a thread was to make has returned by then.": "KAFKA-P40",
         "All threads end: none waits for another in a cycle.": "KAFKA-P9",
-        "A key whose list is empty is removed.": "KAFKA-P7L",
+        "A key with an empty list is removed.": "KAFKA-P7L",
     },
 }
 """The promises of each operation, and the rules of progress that judge them."""
@@ -155,7 +155,7 @@ _PROMISES: Final = {
 PORT: Final = Port(
     name="kafka.races",
     version=1,
-    meaning="a timer and a purgatory used by threads whose steps are counted",
+    meaning="a timer and a purgatory used by threads with counted steps",
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(
         Argument("capacity", POSITIVE, "buckets of a wheel that may hold tasks: all but one"),

@@ -413,7 +413,7 @@ _ELSEWHERE: Final = 0.4
 
 @dataclass(frozen=True)
 class RacesSuite(Suite):
-    """A suite whose programs are schedules."""
+    """A suite with schedules as programs."""
 
     one_by_one = False
 
@@ -460,7 +460,7 @@ _ROUND: Final = 6
 """The maximal number of its steps between two interruptions: it may be trying again."""
 
 _SWEEPS: Final = {"KAFKA-P9": 4, "KAFKA-P3I": 2}
-"""Rules whose violations have a narrow window, and its minimal width in steps: two threads that
+"""Rules with violations in a narrow window, and its minimal width in steps: two threads that
 take two locks in different orders are between them for some time.
 """
 

@@ -407,7 +407,7 @@ class _ImpatientCounter(Counter):
 
 
 class _ImpatientWheel(TimingWheel):
-    """A wheel whose lists use that counter."""
+    """A wheel with lists that use that counter."""
 
     __slots__ = ()
 

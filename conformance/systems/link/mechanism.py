@@ -148,7 +148,7 @@ class SendersOfTheBook(Mechanism):
 
 
 class SingleCredits(ReferenceLink):
-    """A link whose receiver has no batches."""
+    """A link with a receiver without batches."""
 
     name = "link of the book"
 

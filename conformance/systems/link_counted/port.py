@@ -85,7 +85,7 @@ _PROMISES: Final = {
 PORT: Final = Port(
     name="link.counted",
     version=1,
-    meaning="a sender A and a receiver B whose messages the harness carries: any that was sent may "
+    meaning="a sender A and a receiver B; the harness carries their messages: any sent may "
             "be delivered at any time and any number of times, or never",
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "how many slots B has"),

@@ -145,6 +145,6 @@ SUITE: Final = Suite(
     # A holds credit when a limit comes that is older than the one it has.
     courses={"FLOW-8": (((Act("receiver_timer"),), (Act("offer"),), (Act("data"),), "process",
                          (Act("permit"),), (Act("permit", 1),), (Act("offer", 2),)),)},
-    scene="A link whose network loses, duplicates and reorders. Slots of B: {capacity}; batch: "
+    scene="A network that loses, duplicates and reorders. Slots of B: {capacity}; batch: "
           "{batch}; the first element: {first}.",
 )

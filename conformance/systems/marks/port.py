@@ -58,7 +58,7 @@ _PROMISES: Final = {
 PORT: Final = Port(
     name="marks",
     version=1,
-    meaning="a receiver whose sender and reader are the harness",
+    meaning="a receiver with the harness as sender and reader",
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "the low mark: the most that it holds when it says "
                        "go"),

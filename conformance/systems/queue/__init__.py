@@ -58,9 +58,9 @@ SYSTEM = System(
         Shipped("zmq.conflate", "zeromq:Conflating",
                 "ZeroMQ's PUSH and PULL with the option CONFLATE, by pyzmq"),
         Shipped("node.Writable", "writable.js",
-                "Node's stream.Writable, whose producers write on (needs node)"),
+                "Node's stream.Writable, with producers that write on (needs node)"),
         Shipped("node.Writable.heeded", "writable.js heeded",
-                "Node's stream.Writable, whose producers stop when asked to (needs node)"),
+                "Node's stream.Writable, with producers that stop when asked to (needs node)"),
         *(Shipped(f"jdk.{name}", f"JdkQueue.java {name}", f"the JDK's {about} (needs Java)")
           for name, about in (
               ("ArrayBlockingQueue", "ArrayBlockingQueue"),

@@ -4,12 +4,12 @@ What cannot be seen is in which order overlapping puts came in, and when. Follow
 a number of states that is exponential in the calls that overlap. But the takes show the order
 later. So the decision is put off until then: the log is read ahead, and the machine's hidden steps
 are taken as late as they can be. An item comes in when its put ends, after only those waiting ones
-whose takes ended before its own take began; it leaves when its take ends, or when its room is
-needed. What the machine takes in this way is explained: it has taken each step itself, guards and
-all, so nothing here needs to be believed. Where it refuses, another order might do. Then the few
-items in question are judged by themselves in all orders (``calls``). If that proves nothing, other
-orders are tried from some events before (``_Mark``), and last, all orders since the last instant
-at which the queue's contents were certain.
+that have takes which ended before its own take began; it leaves when its take ends, or when its
+room is needed. What the machine takes in this way is explained: it has taken each step itself,
+guards and all, so nothing here needs to be believed. Where it refuses, another order might do. Then
+the few items in question are judged by themselves in all orders (``calls``). If that proves
+nothing, other orders are tried from some events before (``_Mark``), and last, all orders since the
+last instant at which the queue's contents were certain.
 
 How far it reads ahead is how many items are in the queue: memory does not grow with the log.
 """
@@ -114,11 +114,11 @@ class Follower:
         self._notes, self._over, self._broken, self._unsure = notes, over, broken, unsure
         self.closed = False
         self._todo: deque[tuple[bool, LogCall]] = deque()
-        self._putting: dict[Item, Item] = {}     # whose puts have begun and not ended
+        self._putting: dict[Item, Item] = {}     # with puts that have begun and not ended
         self._pending: dict[Item, Item] = {}     # those that are not inside yet
         self._queue: deque[Item] = deque()      # as the machine has them inside
         self._open_takes: dict[LogCall, LogCall] = {}   # not ended in the log, as far as it is read
-        self._lost_takes: list[LogCall] = []    # whose end is unknown: they may have an item
+        self._lost_takes: list[LogCall] = []    # with an unknown end: they may have an item
         self._free_items: list[int] = []
         self._free_tickets: list[int] = []
         self._items = self._tickets = 0

@@ -116,7 +116,7 @@ class _Search:
     def _sizes(self) -> Iterator[int]:
         """The limits of the capacities that are considered, one after the other.
 
-        If one kind is left whose capacity is known, the last is next.
+        If one kind of known capacity is left, the last is next.
         """
         size = self._found.capacity + 2
         while size < self._found.limit:

@@ -67,7 +67,7 @@ class QueueJudge:
         self._sets = common.sets
         self._now = 0
         self._open: dict[int, LogCall] = {}
-        self._takes: dict[LogCall, LogCall] = {}    # those that are open, or whose end is unknown
+        self._takes: dict[LogCall, LogCall] = {}    # those that are open, or have an unknown end
         self._items: dict[Hashable, Item] = {}
         self._present: dict[Hashable, Item] = {}    # surely in, in the order of their puts' ends
         self._recent: deque[Event] = deque(maxlen=AROUND)

@@ -151,7 +151,7 @@ class CustodianOfTheBook(QueueOfTheBook):
 
 
 class BookQueue(QueueAdapter):
-    """The queue of the book, whose waiters run at ``settle``."""
+    """The queue of the book; its waiters run at ``settle``."""
 
     name: ClassVar[str] = "the rule book"
     wakes: ClassVar[str] = STEPPED

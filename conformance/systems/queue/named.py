@@ -1,7 +1,7 @@
 """Queues of the user's, by their names: for threads, and for tasks of asyncio.
 
 The answer of a queue that cannot do something at once differs from class to class. A refused put
-raises an exception whose name says that the queue is full (``Full``, ``QueueFull``,
+raises an exception with a name that says that the queue is full (``Full``, ``QueueFull``,
 ``WouldBlock``), or returns ``False``; a poll of an empty queue raises one that says that it is
 empty, or returns ``None``. Any other exception is a failure of the queue.
 """
@@ -141,7 +141,7 @@ class NamedThreadQueue(QueueAdapter):
                 raise self._ways.never_waits(ours, f"by {refusal}")
 
     def _made(self, capacity: int) -> Any:
-        """A new queue, whose lines are known from its type."""
+        """A new queue; its lines are known from its type."""
         def makes() -> Any:
             return made_with(self._named.factory, self._named.place, capacity_of(capacity))
 

@@ -1,4 +1,4 @@
-"""The common part of the adapters whose puts wait one at a time.
+"""The common part of the adapters with puts that wait one at a time.
 
 If real threads or sockets are behind two waiting puts, the operating system decides which of them
 comes first, and no reply could be repeated. So a second put is declined while one waits.

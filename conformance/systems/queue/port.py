@@ -16,7 +16,7 @@ from ...ports.base import (
 
 __all__ = ["PORT"]
 
-_ITEM = Argument("item", ITEM, "the item, whose value means nothing; some may be equal")
+_ITEM = Argument("item", ITEM, "the item; its value means nothing; some may be equal")
 _BY = Argument("by", NAME, "the producer or consumer that asks", required=False)
 _STEPS = Argument("steps", POSITIVE, "how many: a step is the smallest unit between which a thread "
                   "may be stopped")

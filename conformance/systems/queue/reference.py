@@ -24,7 +24,7 @@ A = TypeVar("A")
 
 
 class DeferredQueue(QueueAdapter):
-    """The core, whose woken waiters run at ``settle``, as the tasks of an event loop would.
+    """The core; woken waiters run at ``settle``, as the tasks of an event loop would.
 
     Between being woken and running, a waiter can still be cancelled: the instant in which
     most of the historical bugs of queues live.
@@ -92,7 +92,7 @@ def _name(ticket: Ticket) -> str:
 
 
 class ReferenceQueue(DeferredQueue):
-    """The core, whose woken waiters run within the request that woke them."""
+    """The core; woken waiters run within the request that woke them."""
 
     name: ClassVar[str] = "reference"
     wakes: ClassVar[str] = AT_ONCE

@@ -76,7 +76,7 @@ def after_row(row: Numbers) -> Numbers:
 
 def planned(items: Items, starts: Numbers, ends: Numbers, capacity: int, final: bool,
             open_takes: Numbers | None = None) -> Plan:
-    """Propose the order and the times of the items of queues whose rows are from ``starts`` up to
+    """Propose the order and the times of the items of queues with rows from ``starts`` up to
     ``ends``. ``final``: nothing follows, so nothing is open. ``open_takes`` are rows at which takes
     begin that have not ended: then the order is searched for (``Order``)."""
     import numpy as np

@@ -1,7 +1,7 @@
 """trio's memory channel under test, in a thread that runs only while a request is answered.
 
 trio has no loop that can be stepped from outside through its public interface. So the run lives
-in a thread of its own, whose main task answers requests and *blocks the whole run* while it
+in a thread of its own; its main task answers requests and *blocks the whole run* while it
 waits for the next: nothing runs between requests, and there is no sleeping. trio shuffles the
 tasks that become ready together; a channel hands items over at the instant of the call, so the
 order in which those tasks then run changes nothing but the order of reports, and they are

@@ -40,7 +40,7 @@ def _replace(module: ModuleType, **names: object) -> None:
 
 
 class LoopRate(PortAdapter):
-    """A limit for tasks, on a loop whose clock is the harness's; ``asks`` waits for permits."""
+    """A limit for tasks, on a loop with the harness's clock; ``asks`` waits for permits."""
 
     port: ClassVar[Port] = PORT
     policy: ClassVar[str] = "bucket"

@@ -15,7 +15,7 @@ SYSTEM = System(
             "certain order",
     shipped=(
         Shipped("reference.publisher", "adapter:ReferencePublisher",
-                "the reference of a publisher, whose signals are work for later"),
+                "the reference of a publisher; its signals are work for later"),
         Shipped("reference.publisher.inline", "adapter:InlinePublisher",
                 "the same, which signals within request"),
         Shipped("async-generator", "calling:AsyncGenerator",

@@ -45,7 +45,7 @@ class _Subscriber:
 
 
 class CallingPublisher(Calls):
-    """A publisher whose signals are calls of ours, all in this thread: so none can be held."""
+    """A publisher with signals that are calls of ours, all in this thread: so none can be held."""
 
     port: ClassVar[Port] = PORT
 

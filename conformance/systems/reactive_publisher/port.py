@@ -1,4 +1,4 @@
-"""The port ``reactive.publisher``: a publisher, whose subscribers are the harness."""
+"""The port ``reactive.publisher``: a publisher with the harness as subscribers."""
 
 from __future__ import annotations
 
@@ -122,10 +122,10 @@ PROMISES: Final = {
 PORT: Final = Port(
     name="reactive.publisher",
     version=1,
-    meaning="a publisher of Reactive Streams whose elements are numbers one after the other; the "
+    meaning="a publisher of Reactive Streams with numbers, one after the other, as elements; the "
             "harness subscribes, requests and cancels",
     operations=promised((
-        hello("make a publisher whose source has this many elements, and then ends or fails"),
+        hello("make a publisher; its source has this many elements, and then ends or fails"),
         *downstream()), PROMISES),
     settings=(Argument("capacity", POSITIVE, "how many elements its source has"),
               Argument("first", INTEGER, "the first of them; each of the others is one more"),

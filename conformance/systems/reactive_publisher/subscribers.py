@@ -10,7 +10,7 @@ __all__ = ["SourceFailed", "Subscribers"]
 
 
 class SourceFailed(Exception):
-    """The exception of a source in a program whose source fails."""
+    """The exception of a source in a program with a source that fails."""
 
 
 class Subscribers:

@@ -1,4 +1,4 @@
-"""An async iterator over a publisher, whose application reads one element at a time, on request.
+"""An async iterator over a publisher; its application reads one element at a time, on request.
 
 The iterator subscribes when the first element is requested, so its application waits for that one
 from the beginning. Once the stream is over and nothing waits, the application asks once more: that

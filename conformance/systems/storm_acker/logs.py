@@ -52,7 +52,7 @@ class AckerJudge(StepJudge):
         self._values: dict[Hashable, int] = {}
         self._tasks: dict[Hashable, str] = {}       # the spout task that INIT named
         self._told, self._expired = Ended(terms.remember), Ended(terms.remember)
-        self._message: Event | None = None      # the last one, whose answer may follow
+        self._message: Event | None = None      # the last one; its answer may follow
         self._ticks = 0
         self._older: set[Hashable] = set()      # than a log that begins in the middle, perhaps
 

@@ -182,7 +182,7 @@ SUITE: Final = Suite(
         "STORM-K25": ("append", "next", "ack", "fail", "commit"),
         "STORM-K35": ("append", "next", "fail", "wait"),
     },
-    scene="A partition of a log, whose first offset is {first}. Messages in a fetch: {capacity}; "
+    scene="A partition of a log with the first offset {first}. Messages in a fetch: {capacity}; "
           "retries: {retries} (-1: no limit); outstanding at the same time: {outstanding} (0: no "
           "limit); delay before a retry: {delay} ms, at most {longest} ms.",
 )

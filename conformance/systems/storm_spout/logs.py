@@ -53,7 +53,7 @@ class SpoutJudge(StepJudge):
         super().__init__(key, terms, notes, common)
         self._places = Places(_NOT_PENDING + 1, self.now.R, self._grow)
         self._round: list[Event] = []           # what is emitted in the round that goes on
-        self._cause: Event | None = None        # an answer or tick whose callbacks may follow
+        self._cause: Event | None = None        # an answer or tick with callbacks that may follow
         self._ticks = 0
 
     def constants(self) -> Mapping[str, int]:

@@ -57,7 +57,7 @@ _PROMISES: Final = {
         "The callback fail() is called at once for a root that is pending.": "STORM-K44",
     },
     "tick": {
-        "The callback fail() is called for each root whose time is over.": "STORM-K46",
+        "The callback fail() is called for each root that has timed out.": "STORM-K46",
     },
 }
 """The required effects of each operation, with the rules of progress that judge them."""

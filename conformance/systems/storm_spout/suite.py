@@ -87,8 +87,8 @@ def _of_root(talk: SpoutConversation, fields: Fields) -> Fields:
 class SpoutConversation(PlainConversation):
     """One session with a spout executor.
 
-    A round's ``pick`` chooses what it has to emit: one new root, two, or one whose id was drawn
-    before. Message mN is the first of root rN, and nN is a later one with the same id.
+    A round's ``pick`` chooses what it has to emit: one new root, two, or one with an id that was
+    drawn before. Message mN is the first of root rN, and nN is a later one with the same id.
     """
 
     used = highest("after", "emits")        # the roots emitted so far

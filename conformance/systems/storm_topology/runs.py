@@ -90,7 +90,7 @@ def _sets(name: str, constants: tuple[tuple[str, int], ...], candidates: int) ->
 
 class HistoryJudge:
     """Follows a history, event by event. ``offences`` grows; a thing that has offended is
-    not judged any further, nor is one whose machine could be in more than ``candidates``
+    not judged any further, nor is one with a machine that could be in more than ``candidates``
     states: the ids of its rules are added to ``unjudged``. ``exercised``, if given, is
     counted up, rule by rule."""
 

@@ -312,5 +312,5 @@ SUITE: Final = HistorySuite(
     },
     long=LONG,
     draw_long=_draw_long,
-    scene="Tasks whose recvQ has a capacity of {capacity}.",
+    scene="Tasks with a recvQ of capacity {capacity}.",
 )

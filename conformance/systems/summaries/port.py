@@ -43,7 +43,7 @@ _PROMISES: Final = {
 PORT: Final = Port(
     name="summaries",
     version=1,
-    meaning="a stage whose source and sink are the harness",
+    meaning="a stage with the harness as source and sink",
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "the most values that a batch has; a stage that rolls "
                        "up does not use it"),),

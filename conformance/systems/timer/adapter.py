@@ -2,7 +2,7 @@
 
 An adapter is a class with ``begin``, ``schedule``, ``unschedule`` and ``move``; the timer under
 test calls ``ran``. Its reports (``size``, ``entries``, ``queue``) are methods. ``FailingTasks`` is
-for timers whose tasks are callbacks that may raise.
+for timers with callbacks that may raise as tasks.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class TimerAdapter(PortAdapter):
 
 
 class FailingTasks(TimerAdapter):
-    """A timer whose tasks may raise on request; ``move`` has to survive that."""
+    """A timer with tasks that may raise on request; ``move`` has to survive that."""
 
     def start(self, settings: Mapping[str, Any]) -> None:
         """Start a fresh timer without failing tasks."""

@@ -1,4 +1,4 @@
-"""The chapter's timer, whose steps are those of its driver, behind its port."""
+"""The chapter's timer with its driver's steps, behind its port."""
 
 from __future__ import annotations
 

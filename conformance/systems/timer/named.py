@@ -1,4 +1,4 @@
-"""Timers by their names: classes with a callback after a delay, whose clock is the harness's.
+"""Timers by their names: classes with a callback after a delay, on the harness's clock.
 
 A timer reads the time by ``time.monotonic``, ``time.time`` or a function that its constructor
 takes, and is driven by a call that runs the tasks that are due. It is driven at each instant at

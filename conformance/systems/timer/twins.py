@@ -101,7 +101,7 @@ class OpenTimer(Timer):
 
 
 def timer_of(wheel: type[TimingWheel]) -> type[OpenTimer]:
-    """The timer whose wheels are of this type."""
+    """The timer with wheels of this type."""
     return type(f"Timer{wheel.__name__}", (OpenTimer,), {"wheel": wheel})
 
 
@@ -270,7 +270,7 @@ class AddedTwice(OpenTimer):
 
 
 class _Counted(TimerTaskEntry):
-    """An entry whose cancellation does not decrement the counter."""
+    """An entry with a cancellation that does not decrement the counter."""
 
     def remove(self) -> None:
         found = self.list
@@ -396,7 +396,7 @@ class NothingLeaves(OldTimer):
 
 
 class _Unsigned(ReferenceOldTimer):
-    """A timer whose delays are unsigned numbers."""
+    """A timer with unsigned numbers as delays."""
 
     def schedule(self, task: int, delay: int) -> None:
         super().schedule(task, delay % 2**32)

@@ -85,7 +85,7 @@ class Stage:
         self.events: list[tuple[str, Callable[[], object]]] = []
 
     def spawn(self, name: str, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """A task of the scene, whose first step is ready at once."""
+        """A task of the scene; its first step is ready at once."""
         task = self.loop.create_task(coroutine, name=name)
         self.tasks.append(task)
         return task

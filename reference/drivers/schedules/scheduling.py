@@ -180,7 +180,7 @@ class Pool:
         return self._idle.pop() if self._idle else Thread()
 
     def give(self, thread: Thread) -> None:
-        """Take back a thread whose task is over."""
+        """Take back a thread after its task."""
         self._idle.append(thread)
 
     def __enter__(self) -> Pool:
@@ -194,7 +194,7 @@ class Pool:
 class Scheduler:
     """Runs tasks one at a time.
 
-    ``modules`` are the names of those whose lines are steps. Use it as a context manager, or
+    ``modules`` are the names of those with lines that are steps. Use it as a context manager, or
     call ``close``. Its methods are for the thread that made it, except for the locks'. Threads
     are its own, or come from a ``pool``.
     """

@@ -1,4 +1,4 @@
-"""An event loop for asyncio in virtual time, whose callbacks run one by one, on request.
+"""An event loop for asyncio in virtual time; callbacks run one by one, on request.
 
 Theory of operation
 -------------------
@@ -154,7 +154,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
                 self._ready.append(timer)
 
     def begin(self, coroutine: Any) -> asyncio.Task[Any]:
-        """A task whose first step runs at once, before all callbacks that are ready.
+        """A task; its first step runs at once, before all callbacks that are ready.
 
         A task that awaited ``coroutine`` would run so, after an event that made it ready earlier.
         """

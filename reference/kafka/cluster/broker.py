@@ -1,6 +1,6 @@
 """A broker: it registers, obeys the controller, serves clients and followers, and fetches.
 
-A broker begins by opening a session and registering itself in an ephemeral znode, whose creation
+A broker begins by opening a session and registering itself in an ephemeral znode; its creation
 gives it its *broker epoch*. If its znode of an earlier life exists still, it waits until that is
 gone. The controller notices the znode, and sends its requests. Requests of a replaced controller,
 or for an earlier life of the broker, have no effect.

@@ -121,7 +121,7 @@ class Cluster:
         self._producers: dict[tuple[int, bool], Producer] = {}
         self._values = count(1)
         self._clients = count(CLIENTS)
-        self._preferred: set[int] = set()       # partitions whose preferred replica is requested
+        self._preferred: set[int] = set()       # partitions with a requested preferred replica
         self._operators: dict[str, Operator] = {}       # operators, by their subject
         self._moving: dict[int, tuple[int, ...]] = {}   # by partition, the requested replicas
         self.consumers = {each: self._consumer(each) for each in self.assignment}

@@ -24,8 +24,8 @@ class Context:
     """``registered`` has the broker epoch of each; ``assignment`` the preferred replica first.
 
     ``targets`` are the reassignments under way. ``deleting`` are the topics that are to be
-    deleted, ``started`` those of them whose partitions were taken down, and ``ineligible`` those
-    that must wait, for a broker or for a reassignment.
+    deleted, ``started`` those of them with partitions that were taken down, and ``ineligible``
+    those that must wait, for a broker or for a reassignment.
     """
 
     registered: dict[int, int] = field(default_factory=dict)

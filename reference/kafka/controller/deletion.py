@@ -1,8 +1,8 @@
 """Deletion of topics: first the replicas on all brokers, then the znodes.
 
 A deletion is requested by a znode. The partitions are taken offline and cease to exist; every live
-replica is stopped, and then deleted by its broker. A topic with a replica whose broker is gone, or
-that is being reassigned, is *ineligible*: its deletion waits until the broker is back, or the
+replica is stopped, and then deleted by its broker. A topic with a replica on a broker that is gone,
+or that is being reassigned, is *ineligible*: its deletion waits until the broker is back, or the
 reassignment is done. Source: Kafka's TopicDeletionManager.
 """
 

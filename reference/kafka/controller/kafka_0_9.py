@@ -30,7 +30,7 @@ __all__ = [
 
 
 class UnguardedStore(Store):
-    """A store whose writes do not depend on the controller epoch (KAFKA-6082)."""
+    """A store with writes that do not depend on the controller epoch (KAFKA-6082)."""
 
     def guard(self) -> tuple[Operation, ...]:
         """No check before a change."""
@@ -87,7 +87,7 @@ class ReplicaMachineOf09(ReplicaMachine):
     legal = REPLICAS_0_9
 
     def take_unled_offline(self, replica: Replica) -> bool:
-        """Refuse a replica whose partition never had a leader."""
+        """Refuse a replica of a partition that never had a leader."""
         return self.fails(replica, "its partition never had a leader")
 
     def take_dead_offline(self, replicas: list[Replica]) -> Steps[None]:

@@ -107,7 +107,8 @@ class ReplicaMachine:
         return True
 
     def take_unled_offline(self, replica: Replica) -> bool:
-        """Take a replica offline whose partition never had a leader; true if that is possible."""
+        """Take a replica offline of a partition that never had a leader; true if that is
+        possible."""
         self.batch.update_metadata(self.context.registered, (replica.partition,))
         return True
 

@@ -69,8 +69,8 @@ class PartitionTold(NamedTuple):
 class LeaderAndIsr:
     """The leaders of partitions with a replica on the broker.
 
-    A broker obeys for each partition whose leader epoch is greater than its own, so this may come
-    twice, and late. ``live`` are the brokers that may lead.
+    A broker obeys for each partition with a leader epoch that is greater than its own, so this may
+    come twice, and late. ``live`` are the brokers that may lead.
     """
 
     controller: int

@@ -52,7 +52,7 @@ def state_path(partition: TopicPartition) -> str:
 
 
 def partition_of_state(path: str) -> TopicPartition:
-    """The partition whose leadership is at that path."""
+    """The partition with its leadership at that path."""
     topic, _, number, _ = path.removeprefix(f"{TOPICS}/").split("/")
     return TopicPartition(topic, int(number))
 

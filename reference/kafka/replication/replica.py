@@ -268,7 +268,7 @@ class Replica:
         return -1 if progress is None else progress.end
 
     def answer_committed(self) -> None:
-        """Answer the producers whose records are committed."""
+        """Answer the producers of committed records."""
         done = [each for each in self._waiting if each.offset <= self.hw]
         self._waiting = [each for each in self._waiting if each.offset > self.hw]
         for each in done:

@@ -68,8 +68,8 @@ def either(
     *branches: Sequence[Step], timeout: Sequence[Step] | None = None,
     otherwise: Sequence[Step] | None = None,
 ) -> Step:
-    """Take the branch whose first step can be done; wait for one, unless there is ``otherwise``
-    (``else`` in a file). ``timeout`` may come at any time."""
+    """Take the branch with a first step that can be done; wait for one, unless there is
+    ``otherwise`` (``else`` in a file). ``timeout`` may come at any time."""
     found: dict[str, Any] = {"either": [list(branch) for branch in branches]}
     if timeout is not None:
         found["timeout"] = list(timeout)

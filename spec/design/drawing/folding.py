@@ -19,7 +19,7 @@ __all__ = ["MOST_APART", "Groups", "boxes_of", "folded", "named_alike"]
 T = TypeVar("T")
 
 MOST_APART = 60
-"""Tasks of a design whose copies are drawn one by one."""
+"""Tasks of a design that has its copies drawn one by one."""
 
 Groups = Mapping[str, tuple[str, ...]]
 """The members of each group, by the name of its first member."""

@@ -40,7 +40,7 @@ class Box:
     """A box: its ``kind`` (task, queue or pool), its ``members``, the bold ``title`` and the
     ``lines`` of small text. Of a queue with so much ``room`` (None: unbounded), that many ``slots``
     are drawn and so many elements ``held``; ``counts`` are the numbers in its lines that change:
-    the line, what stands before the number, and the links whose elements it counts."""
+    the line, what stands before the number, and the links that it counts the elements of."""
 
     kind: str
     members: tuple[str, ...]

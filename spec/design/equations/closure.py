@@ -90,7 +90,7 @@ class Silence:
 
     @staticmethod
     def of(design: Design, watch: Callable[[], object]) -> Silence:
-        """The same of a design whose links are as simple as they may be for this question."""
+        """The same of a design with links as simple as they may be for this question."""
         links = {name: _simple(link) for name, link in design.links.items()}
         simple = replace(design, links=links)
         return Silence(simple, translate(simple, AIM, watch), watch)

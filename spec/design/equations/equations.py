@@ -28,7 +28,7 @@ __all__ = ["Equations", "GaveUp", "as_question", "sums"]
 EFFORT = 100_000_000
 """Effort of the solver for one answer, in its own units (some ten seconds)."""
 MANY = 2_000
-"""Transitions of a net that is tried by ranges before the solver is asked, whose time grows with
+"""Transitions of a net that is tried by ranges before the solver is asked: that takes time in
 the square of their number."""
 
 

@@ -35,7 +35,7 @@ MAX_WHOLE = 100
 MAX_NODES = 1_000
 """Problems that are solved for whole amounts."""
 RECENT = 3
-"""Moves at the end of a path whose followers are looked at when it is changed."""
+"""Transitions at the end of a path; their followers are looked at when it is changed."""
 DENOMINATORS = (1, 60, 10_000)
 
 Watch = Callable[[], object]

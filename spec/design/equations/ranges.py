@@ -1,6 +1,6 @@
 """Ranges of counters, narrowed by what is known of them together.
 
-Three things narrow a range: a weighted sum whose total is known (the other counters leave only so
+Three things narrow a range: a weighted sum with a known total (the other counters leave only so
 much; bounds consistency, Apt 2003), a choice of bounds of which one is true (all but one are
 false; unit propagation, with two of them watched, Moskewicz et al. 2001), and the stride of a
 counter, which is congruent to its start. What is narrowed can be widened again, to where it was,

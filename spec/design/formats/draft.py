@@ -87,7 +87,7 @@ class Draft:
         return name
 
     def link(self, spot: Spot, keys: Mapping[str, Any]) -> None:
-        """Put down a link, whose ends are names in the design."""
+        """Put down a link; its ends are names in the design."""
         self.links.append(as_node({key: value for key, value in keys.items() if value is not None},
                                   spot))
 

@@ -215,7 +215,7 @@ class _Reader:
     def _loop(self, loop: Sequence[str]) -> Exception:
         around = " -> ".join([*loop, loop[0]])
         return refusal(
-            self.file, self._config_spot(PENDING), f"{PENDING} limits a topology whose streams "
+            self.file, self._config_spot(PENDING), f"{PENDING} limits a topology with streams that "
             f"form a loop ({around[:200]}), and how many tuples come of one there is not in the "
             "file", "Remove it to check without the limit, or write the design by hand "
             "(docs/design-language.md).")

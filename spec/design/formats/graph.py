@@ -1,4 +1,4 @@
-"""Graphs whose nodes are tasks and whose edges are links, whatever file they come from.
+"""Graphs of tasks (the nodes) and links (the edges), whatever file they come from.
 
 The attributes of nodes and edges are the keys of tasks and links in the design language, under
 the same names. A kind is derived where there is only one that fits; nothing else is guessed.
@@ -61,8 +61,8 @@ def reading_of(graph: Graph, file: str, way: str) -> Reading:
     """The design of a graph; ``way`` shows how an attribute is written in its format, as
     ``[capacity=4]``.
 
-    Raises InputError for a node whose kind does not follow from its edges, for an edge that does
-    not say how much fits, and for an attribute that is nearly one of the language's.
+    Raises InputError for a node of a kind that does not follow from its edges, for an edge that
+    does not say how much fits, and for an attribute that is nearly one of the language's.
     """
     return _Reader(graph, file, way).reading()
 

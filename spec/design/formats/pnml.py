@@ -39,7 +39,7 @@ _PASSED_OVER: Final = ("toolspecific", "graphics")
 _NUMBER: Final = re.compile(r"\s*(?:Default\s*,)?\s*(-?[0-9]{1,19})\s*")
 _PLACES: Final = re.compile("pt-?net|p/t")
 _CORE: Final = "pnmlcoremodel"
-"""The type of a net whose labels the standard leaves open; programs for process mining (PM4Py,
+"""The type of a net with labels that the standard leaves open; programs for process mining (PM4Py,
 ProM) write place/transition nets as such."""
 _COLOURS: Final = ("declaration", "hlinitialMarking", "hlinscription", "condition")
 _COLOURED: Final = re.compile("symmetric|highlevel|hlpng|hlnet")

@@ -180,7 +180,7 @@ def _first_two(observed: Observed) -> list[tuple[Point, bool]]:
 
 
 class _Unknown:
-    """An atom whose factors Z3 is to find."""
+    """An atom; Z3 is to find its factors."""
 
     def __init__(self, place: int, terms: Sequence[Term], context: Any) -> None:
         import z3

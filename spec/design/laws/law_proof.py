@@ -5,7 +5,7 @@ A law has two sides, and each is proved by itself, region by region (see ``regio
 - *where it is true, no design deadlocks*: there are no parameters of the region for which it is
   true, and no state that keeps every sum of the net, in which nothing can move and work is left.
   Sums, guards and ends are linear forms of the parameters, so that is one question to Z3;
-- *where it is false, every design deadlocks*: runs whose legs are made so many times as linear
+- *where it is false, every design deadlocks*: runs with legs that are made so many times as linear
   forms say (see ``schedules``) deadlock at every such point. Z3 is asked for a point at which none
   of the known runs does, and that point gives the next run.
 

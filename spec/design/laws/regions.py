@@ -1,11 +1,11 @@
 """A design for all values of its parameters: a few regions, in each of which it is one net.
 
 The design is read and translated with symbols in place of numbers (see ``symbols``) at one point.
-What comes out is a net whose starts, ends, guards and changes are linear forms of the parameters,
-and the conditions under which it is just this net: a *region*. Z3 is asked for a point outside of
-all regions that are known, until there is none. So the regions cover the whole *domain*: each
-parameter from the least value of its range up to ``MOST``; those of which the structure depends on
-the number itself (how deep a call is, how many copies there are) only in their ranges.
+What comes out is a net with starts, ends, guards and changes that are linear forms of the
+parameters, and the conditions under which it is just this net: a *region*. Z3 is asked for a point
+outside of all regions that are known, until there is none. So the regions cover the whole *domain*:
+each parameter from the least value of its range up to ``MOST``; those of which the structure
+depends on the number itself (how deep a call is, how many copies there are) only in their ranges.
 """
 
 from __future__ import annotations

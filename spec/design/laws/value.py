@@ -75,7 +75,7 @@ def _fitted(
     deadline: Deadline,
 ) -> Value | None:
     """The shortest value that agrees with all counted points, as a combination of ``many`` linear
-    forms whose factors sum to at most ``length``; None if there is none, or Z3 gives up.
+    forms with factors of a sum of at most ``length``; None if there is none, or Z3 gives up.
 
     It is asked for again with each point at which the last one is wrong.
     """

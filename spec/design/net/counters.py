@@ -28,7 +28,7 @@ AIM = Aim(unbounded=Unbounded(NO_MOST, abstract=False))
 """The aim of the translation: unbounded links have no end."""
 
 ONE_OF_MANY = {"position", "turn"}
-"""Roles of places whose tokens are no amount but a name."""
+"""Roles of places with tokens that are no amount but a name."""
 LINES = {"line", "slot"}
 """Roles of places that say what stands where in a queue."""
 

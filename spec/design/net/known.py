@@ -1,4 +1,4 @@
-"""Designs whose verdicts are known, as machines: what ``checkvalve verify design`` decides.
+"""Designs with known verdicts, as machines: what ``checkvalve verify design`` decides.
 
 Akka's documentation on graph cycles (A1 to A6) has one loop, in which a broadcast feeds back
 what a merge or a zip has passed on; what differs is the feedback. In the ring, each of three
@@ -64,7 +64,7 @@ def _constant(value: int | tuple[object, ...]) -> object:
 
 
 def _machine(net: type[Machine], name: str, design: Design, aim: Aim) -> type[Machine]:
-    """The net of a design as a machine of its own, whose constants are the design's table."""
+    """The net of a design as a machine of its own; its constants are the design's table."""
     constants = translate(design, aim).constants()
     found = type(name, (net,), {
         "__module__": net.__module__, "__doc__": f"The design {name} as a net.",
@@ -98,7 +98,7 @@ def _loops(net: type[Machine]) -> Iterator[Expectation]:
          Aim()),
         ("A4Growing", "DESIGN-2", "violated", "the unbounded feedback grows", MERGE, unbounded,
          growing),
-        ("A5Zip", "DESIGN-1", "violated", "a zip whose loop is empty never starts", ZIP,
+        ("A5Zip", "DESIGN-1", "violated", "a zip with an empty loop never starts", ZIP,
          FEEDBACK, Aim()),
         ("A6Zip", "DESIGN-1", "holds", "with one element in the loop it continues forever", ZIP,
          replace(FEEDBACK, capacity=2, initial=1), Aim()),

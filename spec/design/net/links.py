@@ -28,8 +28,8 @@ class LinkMoves(LinkPlaces):
         if self.meets:
             return
         link, room = self.link, self.capacity
-        # Fewer than a reader takes at once are no work that is left, nor are elements whose readers
-        # have
+        # Fewer than a reader takes at once are no work that is left, nor are elements if their
+        # readers have
         # all ceased to run, as all that may have in the end.
         left_over = room if self.abandoned else self.least_taken - 1
         limit = room - 1 if link.flow is Flow.UNBOUNDED and not self.unbounded.abstract else room

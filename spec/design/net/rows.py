@@ -208,7 +208,7 @@ class Table:
         }
 
     def contents(self, marking: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
-        """Number of elements in each link, and in each queue whose slots several links share."""
+        """Number of elements in each link, and in each queue of slots that several links share."""
         return (*((p.of, marking[p.name]) for p in self.places if p.role == "queue"),
                 *((p.of, p.most - marking[p.name]) for p in self.places if p.role == "slots"))
 

@@ -1,4 +1,4 @@
-"""Links whose reader calls "stop" when it is nearly full, and "go" later on.
+"""Links with a reader that calls "stop" when it is nearly full, and "go" later on.
 
 FLOW-40 in numbers of elements instead of ticks (see ``spec/flow/squelch.py``): once there are more
 than ``stop`` elements, at most ``lag`` more are written before the call works: what is under way,

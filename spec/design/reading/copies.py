@@ -364,7 +364,7 @@ class _Writer:
         raise self._unknown("task", text, scope.tasks, spot)
 
     def _indexed(self, node: Node, point: Point) -> str:
-        """A name whose ``[expressions]`` are computed."""
+        """A name with its ``[expressions]`` computed."""
         return _INDEX.sub(
             lambda found: f"[{value_of(replace(node, value=found[1]), point, self.file)}]",
             str(node.value))

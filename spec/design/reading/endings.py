@@ -3,7 +3,7 @@
 Each end is a *sign*: a pool with one permit, which is taken when it comes and never given back. A
 queue is closed once nobody can take the permit of `queue (open)`, a task has ended once that of
 `task (running)` is taken, and is to be cancelled once that of `task (wanted)` is. To wait for an
-end, or to ask for it, is an ``either`` without branches of its own, whose ``otherwise`` is possible
+end, or to ask for it, is an ``either`` without branches of its own; its ``otherwise`` is possible
 only where the permit cannot be taken. So what follows knows permits only; that a write to a closed
 queue fails is known to links.
 """

@@ -1,4 +1,4 @@
-"""Queues whose elements are of several kinds, written out as links that share their room.
+"""Queues with elements of several kinds, written out as links that share their slots.
 
 A link with ``kinds`` is, for each kind, a link of the elements of that kind, and for all of them
 together a pool: its free slots, of which a write takes one and a read gives one back, in the same
@@ -106,7 +106,7 @@ def is_slots(pool: str) -> bool:
 
 
 def slots_of(pool: str) -> str:
-    """The link whose free slots a pool is."""
+    """The link of which a pool is the free slots."""
     return pool.removesuffix(" (slots)")
 
 

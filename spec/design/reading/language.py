@@ -94,7 +94,7 @@ class StepKind(Enum):
     READ = "read"
     ACQUIRE = "acquire"
     RELEASE = "release"
-    EITHER = "either"  # the branch whose first step can be done
+    EITHER = "either"  # the branch with a first step that can be done
     BRANCH = "branch"  # any of the branches, which the script decides itself
     REPEAT = "repeat"  # its one branch, so many times
     CLOSE = "close"    # a link: no more is written to it

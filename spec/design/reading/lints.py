@@ -159,7 +159,7 @@ def _holds(task: Task, pool: Pool) -> int:
 # --- rates -----------------------------------------------------------------------------------
 
 def _unbalanced(design: Design) -> Iterator[_Found]:
-    """The links that close a loop, of whatever directions, whose rates do not balance."""
+    """The links that close a loop, of whatever directions, with rates that do not balance."""
     runs: dict[str, Fraction] = {}
     parents: dict[str, str] = {}
     rated = [(link, *rates) for link in design.links.values() if (rates := _rates(design, link))]

@@ -40,7 +40,7 @@ _NUMBERS: Final = {
     "threads", "depth",
     "roots", "copies", "kinds", "size", "slide", "stop", "go", "lag",
 }
-"""The keys whose value is a whole number."""
+"""The keys with a whole number as value."""
 _BY_LINK: Final = {"gives", "takes"}
 """Those that a transition may have, with a number for each link."""
 _VERDICTS: Final = {"holds": "violated", "violated": "holds"}

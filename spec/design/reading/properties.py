@@ -51,7 +51,7 @@ def no_starvation(task: str) -> str:
 
 
 def starved_task(name: str) -> str | None:
-    """The task whose starvation a property excludes; None of another property."""
+    """The task that a property says does not starve; None of another property."""
     kind, _, task = name.partition(": ")
     return task if kind == NO_STARVATION else None
 

@@ -107,7 +107,7 @@ def _validator(stage: Stage) -> Any:
 
 
 def resolved_schema() -> Schema:
-    """The schema of a design whose parameters are resolved: no expressions, no conditions."""
+    """The schema of a design with resolved parameters: no expressions, no conditions."""
     found: Schema = _of_numbers(schema())
     return found
 

@@ -28,5 +28,5 @@ def is_sign(pool: str) -> bool:
 
 
 def sign_of(pool: str) -> str:
-    """The link or the task whose sign a pool is."""
+    """The link or the task that a pool is the sign of."""
     return pool[:pool.rindex(" (")]

@@ -57,7 +57,7 @@ ENDLESS, LATE = 10**12, 10**15
 MAX_NUMBERED = 60
 """Tasks of a part that may be asked about under other names: of a large one there is no other."""
 MAX_GRAPH = 120
-"""Transitions of a part whose wait-for graph is asked."""
+"""Most transitions of a part for its wait-for graph to be asked."""
 NOTHING = WaitGraph((), complete=False, proves_live=False)
 
 

@@ -1,4 +1,4 @@
-"""A design whose names are numbers, so that parts which differ by names alone are asked about once.
+"""A design with numbers as names, so that parts which differ by names alone are asked about once.
 
 No engine looks at a name but to tell two things apart. What is said of the numbered design is
 said of the other one if the numbers in it are made names again.

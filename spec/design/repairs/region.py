@@ -70,7 +70,7 @@ def _links(design: Design, task: str) -> list[Link]:
 
 
 def region(design: Design, tasks: Collection[str]) -> Design:
-    """The design of these tasks (and of those that share their links with kinds), whose links to
+    """The design of these tasks (and of those that share their links with kinds); their links to
     others end at sources and sinks."""
     inside = set(tasks)
     inside |= set(_sharing(design, inside))

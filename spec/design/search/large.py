@@ -1,7 +1,7 @@
 """Large capacities: what is decided with smaller ones, and why that is right for all.
 
 A search visits as many states as a link has capacity, to the power of the number of links. Three
-things make it small. None of them is about links whose room is counted elsewhere (credit, slots
+things make it small. None of them is about links with free slots counted elsewhere (credit, slots
 that kinds share), nor about those that do something else when they are full (drop, fail, stop), nor
 about those that a script looks at to see whether they are full.
 
@@ -19,7 +19,7 @@ possible. So a lasso is replayed in the design itself, by the interpreter, which
 **Forgetting positions** (what holds, holds for all capacities) is about order alone; see ``tags``.
 
 That no steps are missing or added for a reason of numbers is tested against the plain search, on
-random small designs whose capacities are cut, fitted or forgotten (tests/test_design_large.py).
+random small designs with capacities that are cut, fitted or forgotten (tests/test_design_large.py).
 """
 
 from __future__ import annotations

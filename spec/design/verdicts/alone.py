@@ -2,7 +2,7 @@
 
 A row is *dead* in a marking if it lacks something that only dead rows give. Dead rows never move
 again, whatever the others do: none of them can be the first. So the most rows that may be dead are
-those that cannot move, less those that lack nothing of the kind, and so on. A task all of whose
+those that cannot move, less those that lack nothing of the kind, and so on. A task of which all
 rows are dead is blocked forever. More rows are dead the further a run has come; so the first
 marking of a run with such a task is found by halving, and from there the others continue, always in
 one order, until a marking comes again.

@@ -51,7 +51,7 @@ MAX_SEARCHED = 2_000
 own.
 """
 MAX_TOLD = 2_000
-"""Transitions of a part whose open candidate is described: its waits take long to find."""
+"""Most transitions of a part for its open candidate to be described: waits take long to find."""
 
 NO_CYCLE = "no cycle of the wait-for graph is possible, for every scheduling"
 """The proof by the wait-for graph."""

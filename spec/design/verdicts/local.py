@@ -83,7 +83,7 @@ UNASKED = 1_000_000
 SHOWN = 200_000
 """States of a part on which a verdict rests that an argument would give as well."""
 MAX_ROWS = 1_000
-"""Transitions of a part whose states are visited: each is compiled."""
+"""Most transitions of a part for its states to be visited: each is compiled."""
 MAX_FREED = 200
 """Transitions of a part in which runs are looked for that unblock a task: more take longer,
 and there are more of them."""

@@ -3,11 +3,11 @@
 Senders are sources and the scripts that write, receivers are sinks and the scripts that read; in
 between, what a task reads continues in what it writes. Each link is first in, first out. So order
 can only be lost where there are two ways from the sender to the receiver (a route and a merge,
-copies, a loop), or on a way through a task whose hand has several threads. For each such pair the
+copies, a loop), or on a path through a task with several threads in hand. For each such pair the
 engines are asked whether it is lost, in the design with two marked elements (``tags``).
 
 Where links are large, or have no end, the search would not come to its end. So it is asked first in
-a smaller design, all of whose runs are the design's, and then where positions in those links are
+a smaller design, with no runs but the design's, and then where positions in those links are
 forgotten, which has all the runs of the design (``large``, ``tags``): a violation of the first is
 one, what holds in the second holds. As the second has no shorter violation than the design, a
 violation of the first that is no longer is a shortest one.

@@ -1,6 +1,6 @@
 """The waits of tasks in a state in which nothing moves, read off the net itself.
 
-A task's *ways* to continue are its rows whose guards on its own places hold: what its hand, its
+A task's *ways* to continue are its rows with true guards on its own places: what its hand, its
 position or its turn forbids is no wait but a decision. So is what a row asks of a link that the
 task stands at the other end of: a merge that prefers an input, or passes one over in its turn,
 takes another only where the first is empty, and a writer drops only where the link is full. What
@@ -64,10 +64,10 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Blocked:
-    """A task that waits for ``what`` in ``where``: room or data in a link, a go for one whose call
-    was lost, its kind at the front of a queue, a thread or a permit of a pool, or an acquire of one
-    to which it gives back more than all tasks have taken; for the end of a task that it joins; or
-    for a link to be closed.
+    """A task that waits for ``what`` in ``where``: a slot or data in a link, a go for one if the
+    call was lost, its kind at the front of a queue, a thread or a permit of a pool, or an acquire
+    of one to which it gives back more than all tasks have taken; for the end of a task that it
+    joins; or for a link to be closed.
 
     ``on`` are the tasks that could end the wait, ``gone`` those that no longer can: they have
     ended, or are past the step that would have. ``never`` says that no task ever could: more is

@@ -195,8 +195,8 @@ class Finding:
     sometimes so many. ``changes`` are those of each step (and then of each step ``meanwhile``), by
     the
     names of ``counters``. The verdict ``expected`` is None where the design says nothing about it.
-    ``between`` are the sender and the receiver whose order is lost; ``without`` is what does not
-    continue
+    ``between`` are the sender and the receiver between which order is lost; ``without`` is what
+    does not continue
     in a design that is not live: a ``task``, or taking from a ``counter``. ``left`` are the
     elements that
     no task reads where all tasks are done.

@@ -17,7 +17,7 @@ from .waits import WaitGraph, wait_graph
 __all__ = ["Part", "parts", "shares", "unending"]
 
 MAX_ROWS = 400
-"""Transitions of a part whose wait-for graph is made: its cycles, and what to try, grow
+"""Most transitions of a part for its wait-for graph to be made: its cycles, and what to try, grow
 fast.
 """
 NO_END = Deadline()

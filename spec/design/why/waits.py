@@ -268,7 +268,7 @@ def wait_graph(
 
 
 def _listed(waits: Sequence[Wait], edges: Edges, facts: Facts) -> tuple[tuple[Cycle, ...], bool]:
-    """The elementary cycles up to MAX_CYCLES, and whether these are all. Those whose
+    """The elementary cycles up to MAX_CYCLES, and whether these are all. Those with
     neighbours can wait at the same time come first: among them are all that are possible."""
     likely = [
         [(f, there) for f, there in targets if not _true(facts, (waits[here], waits[there]))]

@@ -7,7 +7,7 @@ out: a after b, if rank(a) < rank(b).
 
 Breadth first, that loses no state and no level. Let t be at depth d + 1, and s·a = t a step
 that was left out because s was first reached by b from p, at depth d - 1. Then p·a is at depth
-d (no less, for t is one step from it), and (p·a)·b = t is a step whose action has a higher
+d (no less, for t is one step from it), and (p·a)·b = t is a step by an action of a higher
 rank. If that one was left out too, the next has a still higher rank, and so on; as there are
 finitely many actions, some step to t is taken. These are sleep sets (Godefroid, 1990), of
 which one predecessor is remembered.
@@ -119,7 +119,7 @@ def _scattered(action: int) -> int:
 
 
 def _by_slot(kinds: list[frozenset[str]]) -> Mapping[str, int]:
-    """For each slot, the actions in whose set it is, as bits."""
+    """For each slot, the actions that have it in their set, as bits."""
     found: dict[str, int] = {}
     for action, slots in enumerate(kinds):
         for slot in slots:

@@ -15,7 +15,7 @@ __all__ = [
 ]
 
 BLOCK = 8  # states that a thread expands before it probes for their successors, at most
-LOOK_LAG = 24  # successors between one whose line is asked for and one whose line is looked at …
+LOOK_LAG = 24  # successors between asking for a line and looking at it …
 INSERT_LAG = 24  # … and again up to the one that is inserted
 SUCCESSOR_WORDS = 1 << 22  # room for the successors of a block, if they have few words each
 CHUNK = 256  # places of the order array that a thread claims at once

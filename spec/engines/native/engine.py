@@ -145,7 +145,7 @@ class Search:
         return _Worker(control, buffers)
 
     def _most_lines(self) -> int:
-        """The largest table whose states would still fit beside it."""
+        """The largest table that leaves enough memory for its states."""
         room = self.memory - self.buffer_bytes - _FIXED
         per_line = 64 + 8 * FULL_AT * 1.05 * self.state_bytes
         return max(int(room / per_line), 64)

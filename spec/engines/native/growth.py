@@ -23,7 +23,7 @@ from .table import emit_hash, home_line, line_of, mask_of
 
 __all__ = ["emit_migrate", "emit_restore"]
 
-WINDOW = 256  # lines whose counts are kept, a power of two
+WINDOW = 256  # lines with counts that are kept, a power of two
 BEHIND = 64  # lines before the first entry's home with which the window begins
 
 

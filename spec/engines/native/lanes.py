@@ -6,7 +6,7 @@ comparisons too. All actions of a net are, and most that count credits or permit
 is then a range test on some bits of a word, in place: ``(word & mask) - low <= span``, which
 eight actions do at once.
 
-The successors by those whose guards hold, and which may not be left out, are made by a loop over
+The successors by those with true guards which may not be left out, are made by a loop over
 their bits from two tables: the bits of the state that stay, and what is added to them.
 """
 
@@ -49,7 +49,7 @@ ALWAYS = Test(0, 0, 0, 0)
 
 @dataclass(frozen=True)
 class Plain:
-    """An action whose guard holds if all ``tests`` do, and which is at fault if one of
+    """An action with a guard that holds if all ``tests`` do; it is at fault if one of
     ``wrong`` holds too. Each word of the state becomes ``(word & keep) + change``."""
 
     tests: tuple[Test, ...]

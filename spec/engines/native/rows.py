@@ -78,7 +78,7 @@ class RowValues(Values):
         return raw
 
     def _gather_at(self, cell: Cell, at: int) -> Any:
-        """The bits of a cell whose pieces are where the parameters from ``at`` on say."""
+        """The bits of a cell with its pieces where the parameters from ``at`` on say."""
         b = self.builder
         result = None
         for number, piece in enumerate(cell.pieces):

@@ -8,7 +8,7 @@ does, is the chapter's text, lowered (``lower_open``).
 
 Machines have a bounded number of names for items, calls and the like, and a log has any number of
 *things*. So a thing gets a name that is free when it begins, and gives it back when it ends
-(``Step``); a machine whose names are all in use refuses.
+(``Step``); a machine with all its names in use refuses.
 """
 
 from __future__ import annotations

@@ -373,7 +373,7 @@ def emit_successors(
 
 
 def _entry(f: ir.Function) -> ir.IRBuilder:
-    """A builder for the body of an internal function whose arguments do not overlap."""
+    """A builder for the body of an internal function with arguments that do not overlap."""
     f.linkage = "internal"
     for argument in f.args:
         if argument.type == POINTER:
@@ -460,7 +460,7 @@ def emit_inspect(code: RowCode, checks: Checks) -> ir.Function:
 
 
 def _emit_notes(code: RowCode, shape: Shape, note: ir.Function) -> ir.Function:
-    """Emit ``notes(state, found, rows, count)``: note each row whose condition holds.
+    """Emit ``notes(state, found, rows, count)``: note each row with a true condition.
 
     A row's head is the place of its record in ``found`` and the code to note.
     """

@@ -3,7 +3,7 @@
 A line is one cache line, compared with the key in one vector operation; an entry is only
 ever added, in the first empty place of the first line with room from the key's home line
 on. So a probe that meets an empty place has seen all that matters, and an insertion is one
-compare-and-swap, after whose failure the same line is looked at again.
+compare-and-swap; after it failed the same line is looked at again.
 
 Two kinds of entries:
 
@@ -154,7 +154,7 @@ def emit_insert_inline(module: ir.Module, atomic: bool) -> ir.Function:
 
 
 def _candidates(b: ir.IRBuilder, entries: Any, tag: Any) -> Any:
-    """A mask of the entries whose 32 bits of hash are these."""
+    """A mask of the entries with these 32 bits of hash."""
     tags = b.and_(entries, splat(b, i64(TAG)))
     same = b.icmp_unsigned("==", tags, splat(b, tag))
     taken = b.icmp_unsigned("!=", entries, ir.Constant(V8, None))

@@ -51,7 +51,7 @@ def why_violated(rule: LoweredRule, run: Sequence[Slots], constants: Constants) 
 
 
 def slot_out_of_range(model: Model, state: Slots, constants: Constants) -> str:
-    """The first slot whose value is outside its declared range."""
+    """The first slot with a value outside its declared range."""
     for slot in model.slots:
         if not _in_range(slot.type, state[slot.name], constants):
             return slot.name

@@ -44,7 +44,7 @@ _INFIX = {
 }
 _CALLS = {"min": "Min", "max": "Max", "len": "Len", "push": "Append", "pop": "Tail"}
 _LONG = 50
-"""A shared part whose text is longer than this many characters gets a LET of its own."""
+"""A shared part with a text of more than this many characters gets a LET of its own."""
 
 
 class Printer:

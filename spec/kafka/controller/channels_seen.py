@@ -120,7 +120,7 @@ EXPECTATIONS = (
     refused(TakingSilenceForDeath, "KAFKA-F33", "a registered broker is replaced", like=STAYS, B=1,
             G=1),
     *(refused(variant, "KAFKA-F14", about, like=LED, B=1) for variant, about in (
-        (AllOnline, "no election for a partition whose node names no leader"),
+        (AllOnline, "no election for a partition if its node names no leader"),
         (AllNew, "the node of a partition cannot be created once more"),
         (AllOffline, "there is no node to read"),
     )),

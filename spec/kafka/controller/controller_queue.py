@@ -18,7 +18,7 @@ designs are wrong:
                                                    answer to a request that was never sent
 
 There are P partitions, N decisions, a broker that falls silent S times, and one kind of request.
-With several kinds whose relative order matters, each replaces its own kind: at most as many wait as
+With several kinds in an order that matters, each replaces its own kind: at most as many wait as
 there are pairs of a partition and a kind.
 
 Source: kafka#requests; 001#controller.
@@ -50,7 +50,7 @@ class RequestQueue(Machine):
     about = array(upto(N), integer(0, P - 1))       # … the partition of each
     waits = array(upto(N), boolean())               # … and whether it waits in the queue
     under_way = integer(0, N)                       # the decision that was sent last; 0: none
-    copy = integer(0, N)                            # … and the decision whose answer will come
+    copy = integer(0, N)                            # … and the decision to be answered
     latest = array(upto(P), integer(0, N))          # the last decision about each partition
     knows = array(upto(P), integer(0, N))           # … and the last one that the broker has obeyed
     answers = boolean(True)                         # the broker answers

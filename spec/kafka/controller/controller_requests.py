@@ -184,9 +184,9 @@ class BatchOrder(Machine):
     queue = fifo(integer(0, 2), 3)      # 0: LeaderAndIsr, 1: UpdateMetadata, 2: StopReplica
     made = integer(0, N)                # batches so far
     put = integer(0, 3, init=3)         # requests of the last batch that have entered the queue
-    led = integer(0, N)                 # the batch whose LeaderAndIsr the broker has obeyed
-    named = integer(0, N)               # … whose UpdateMetadata it gives to clients
-    stopped = integer(0, N)             # … whose StopReplica it has obeyed
+    led = integer(0, N)                 # the batch of the LeaderAndIsr that the broker has obeyed
+    named = integer(0, N)               # … of the UpdateMetadata that it gives to clients
+    stopped = integer(0, N)             # … of the StopReplica that it has obeyed
 
     @action
     def change(self) -> None:

@@ -6,8 +6,8 @@ States of partitions and replicas are in the controller's memory, and are lost w
 controller derives them from the node of each partition, and from the registered brokers.
 
     partition   no node                            new: it never had a leader
-                a node whose leader is live        online
-                a node whose leader is not         offline
+                a node with a live leader           online
+                a node with a dead leader           offline
     replica     its broker is live                 online
                 its broker is not                  ineligible for deletion
 
@@ -15,7 +15,7 @@ Then it elects leaders for all new and offline partitions. Each of these tests i
 election for a new partition *creates* the node, and fails if there is one; one for an offline
 partition reads it, and fails if there is none; and for an online partition there is no election. So
 a controller that begins with one state for all leaves some partitions without a leader, even when
-all brokers are back: those whose node names no leader, or those without a node.
+all brokers are back: those with a node that names no leader, or those without a node.
 
 A replica that is ineligible holds up the deletion of its topic until its broker comes. If it were
 online, it would be sent a request to delete, which is dropped since its broker is down; and this
@@ -211,7 +211,7 @@ class BeginningStates(Machine):
               "back, eventually all replicas of the topic have been deleted.",
               source="001#states; kafka#replica-states, kafka#topics")
     def it_is_deleted(self) -> tuple[bool, bool]:
-        """A replica whose broker is down delays the deletion."""
+        """A replica on a broker that is down delays the deletion."""
         return (self.begun and self.unwanted,
                 all(self.replica[each] == ReplicaStage.SUCCESSFUL for each in range(self.B)))
 

@@ -14,8 +14,8 @@ online, offline, in one of three stages of its deletion, or non-existent, and a 
 The node is read and written as for an election (``partition_changes``): on condition that it has
 not been written since. If the replica led, there is no leader until the next election. The last
 member of an ISR stays in it, since it may be the only one with all committed records; 0.9 removes
-it if unclean elections are on, 3.9 never does. A replica whose partition never had a leader cannot
-go offline in 0.9; in 3.9 it can.
+it if unclean elections are on, 3.9 never does. A replica of a partition that never had a leader
+cannot go offline in 0.9; in 3.9 it can.
 
 A stopped broker that stays in the ISR stops its partition: the leader waits for it until it finds
 it lagging, or forever if it waits for the controller (KAFKA-3143).
@@ -50,7 +50,7 @@ REPLICAS = "kafka#replica-states"
 class ReplicaChanges(Machine):
     """A controller that changes the replicas of one partition, one after the other."""
 
-    K = const(2, at_least=1, at_most=3)     # brokers whose replicas change
+    K = const(2, at_least=1, at_most=3)     # brokers with replicas that change
     E = const(2, at_least=1)                # leader epochs
     D = const(1)                            # events beside the controller
     U = const(0, at_most=1)                 # 1: unclean elections are on

@@ -10,7 +10,7 @@ The deletion of a topic is a request, which stays in the store until it is done.
 takes the partition offline permanently: it never has a leader again. Then it handles each replica:
 
     live                          asked to stop and to delete; *started* until it answers
-    on a stopped broker           *ineligible*; so is one whose broker stops while it deletes
+    on a stopped broker           *ineligible*; so is one if its broker stops while it deletes
     has answered                  *gone*
 
 While any replica is ineligible the deletion waits; when its broker is back it continues. It does
@@ -250,7 +250,7 @@ class Topics(Machine):
 
 
 class ForgettingTheIneligible(Topics):
-    """A replica whose broker was down never gets another request."""
+    """A replica on a broker that was down never gets another request."""
 
     def go_on_with(self, broker: int) -> None:
         """The replica stays ineligible."""

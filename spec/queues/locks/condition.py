@@ -13,7 +13,7 @@ several sleepers was meant stays open. So if a notification comes while another 
 the cancellation of a sleeper is under way, it is ``unclear`` which sleeper it is for, and one that
 is cancelled then may have been the only one.
 
-That is lenient. It lets a library give a notification to a sleeper whose cancellation was requested
+That is lenient. It lets a library give a notification to a sleeper that was asked to cancel
 before and that has not run since, and forget it when that sleeper ends, as the condition variables
 of anyio once did: another call that slept beside it then keeps sleeping. POSIX forbids that, and
 most libraries comply, so there is a strict form. ``StrictCondition`` counts for each notification

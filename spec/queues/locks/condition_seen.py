@@ -104,7 +104,7 @@ class TellingTheDead(FrugalCondition):
 
 
 class IgnoringStop(ConditionVariable):
-    """A sleeper whose cancellation is requested keeps sleeping."""
+    """A sleeper that is asked to cancel keeps sleeping."""
 
     @action
     def settled(self) -> None:

@@ -146,7 +146,7 @@ class Gate(Machine):
 
     @action(rests=True)
     def settled(self) -> None:
-        """No call waits whose wait is over."""
+        """No call still waits after its wait is over."""
         require(not any(call in self.stopping for call in range(self.K)), STOPS)
         require(not self.broken or len(self.waiting) == 0, BREAK_TELLS)
         require(not any(call in self.may_pass and (self.open or call not in self.away)

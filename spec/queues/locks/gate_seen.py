@@ -174,7 +174,7 @@ class TellsForNothing(Sleepers):
 
 
 class SleepsOn(Sleepers):
-    """A call whose cancellation is requested keeps sleeping."""
+    """A call that is asked to cancel keeps sleeping."""
 
     def obeys(self) -> bool:
         return False

@@ -241,9 +241,9 @@ class Permits(Machine):
 class OrderlyPermits(Permits):
     """The same, with waiters served in turn; only cancelled ones may be passed over.
 
-    A call whose thread was stopped on its way may not have joined the wait queue yet. Until all has
-    settled no order is required. Those that wait then have joined, in an order that was not seen:
-    any of them may be first, and all of them are before later calls.
+    A call may, if its thread was stopped on its way, not have joined the wait queue yet. Until all
+    has settled no order is required. Those that wait then have joined, in an order that was not
+    seen: any of them may be first, and all of them are before later calls.
     """
 
     out_of_line = boolean(False)    # a waiting call may not have joined the wait queue yet

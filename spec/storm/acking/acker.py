@@ -81,8 +81,8 @@ class Acker(Machine):
 
     grown = integer(0, E)               # edges so far: 0 .. grown - 1
     parent = array(upto(E), integer(0, E, init=E))      # the edge it came of; E if of none
-    waiting = subset(upto(E))           # edges whose tuple a bolt has yet to ack or fail
-    done = subset(upto(E))              # edges whose tuple was acked
+    waiting = subset(upto(E))           # edges of a tuple that a bolt has yet to ack or fail
+    done = subset(upto(E))              # edges of a tuple that was acked
     mishap = boolean(False)             # a bolt failed a tuple
 
     init = subset(upto(E))              # the content of INIT
@@ -414,7 +414,7 @@ class AckBeforeEmit(Acker):
 
     @action(edge=upto(Acker.E))
     def emit_late(self, edge: int) -> None:
-        """Emit a child whose edge is in no ACK of its parent."""
+        """Emit a child; its edge is in no ACK of its parent."""
         require(edge in self.done and self.grown < self.E)
         self.grow(self.E)
 

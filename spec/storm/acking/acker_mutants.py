@@ -60,7 +60,7 @@ class FailFirst(FailAndAck):
 
 
 class ForgettingEarlyFail(Acker):
-    """A FAIL for a root whose INIT has not come is thrown away."""
+    """A FAIL for a root is thrown away before its INIT has come."""
 
     @action(fair=True, edge=upto(Acker.E))
     def receive_fail(self, edge: int) -> None:

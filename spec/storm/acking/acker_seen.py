@@ -7,7 +7,7 @@ What the topology does before a message arrives, and how the spout reacts to an 
 
 ``acker`` knows no time. It lets an entry expire when the spout no longer waits for it; that is
 shown as the ticks that make an entry of any age expire. When they come is shown of ``rotating``,
-whose key is a root of which a bolt has failed a tuple, again and again, so that it is renewed.
+with a root as key of which a bolt has failed a tuple, again and again, so that it is renewed.
 
 Source: ``acker``, ``rotating``, ``observed_acker``.
 """

@@ -1,4 +1,4 @@
-"""Two trees whose roots were given the same id: what the spout and the acker make of that.
+"""Two trees with roots that were given the same id: what the spout and the acker make of that.
 
 Theory of operation
 -------------------

@@ -5,7 +5,7 @@ for it, each of which is a part that reaches the sink. The acker is correct: an 
 makes it ack the root, whatever was not emitted yet, and a fail makes it fail the root at once. The
 observer knows when user code raises: a root is known to be failed when ``execute`` raises.
 
-An input whose failure is not reported times out with its root, later than a report would have
+An input without a report of its failure times out with its root, later than a report would have
 come. An input with which a worker dies belongs to another chapter, and so does the next input.
 
 Source: ``executions``, ``observed_topology``; docs/sources/001.md#flow.

@@ -12,8 +12,8 @@ fills up, and it refuses in its turn. Backpressure *bubbles up*, one task at a t
 
 Two things follow. However long the last bolt is blocked, the tuples between it and its spout are
 bounded: n recvQs of C, and one output for each bolt that is refused. And no task stops before it
-has to: a spout emits as long as the first bolt has room, and a spout whose tuples never come near
-the blocked bolt emits forever.
+has to: a spout emits as long as the first bolt has room, and a spout with tuples that never come
+near the blocked bolt emits forever.
 
 The alternative, which the text decides against, is one flag for the whole topology: *on* while any
 task is backlogged. The bound holds all the same. But all spouts stop at once, and as long as one

@@ -105,7 +105,7 @@ class WaitingTimer(Machine):
 
 
 class SkippingTimer(WaitingTimer):
-    """The flush-timer: a task whose recvQ is full gets no tick in this period."""
+    """The flush-timer: a task with a full recvQ gets no tick in this period."""
 
     def find_full(self, task: int) -> None:
         """Leave this tick out."""

@@ -2,7 +2,7 @@
 
 Theory of operation
 -------------------
-A task whose tuple is refused has to try again, and gets no wake-up when it can succeed. So it
+A task has to try again if its tuple is refused, and gets no wake-up when it can succeed. So it
 *polls*, and a strategy decides what it does between two attempts. It is a function from the number
 of idle turns so far to a pause and a new number:
 

@@ -150,7 +150,7 @@ class BackingOff(PartitionManager):
             self.wait[offset] = max(0, self.wait[offset] - 1)
 
     def fetches_from(self) -> int:
-        """The first failed offset whose delay is over, or the first new one."""
+        """The first failed offset that is due again, or the first new one."""
         first = self.emitted_to
         for offset in self.failed:
             if self.is_due(offset):
@@ -162,7 +162,7 @@ class BackingOff(PartitionManager):
         return self.wait[offset] == 0
 
     def is_replay(self) -> bool:
-        """True if the fetch is for failed messages whose delay is over."""
+        """True if the fetch is for failed messages that are due again."""
         return any(self.is_due(offset) for offset in self.failed)
 
     def is_replayed(self, offset: int) -> bool:

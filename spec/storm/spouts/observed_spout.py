@@ -112,7 +112,7 @@ class ObservedSpout(Machine):
 
     @action(root=upto(R))
     def draws_again(self, root: int) -> None:
-        """A round whose id is pending does not emit it."""
+        """A round does not emit its id if that is pending."""
         require(self.left[root] > 0 or self.has_reached_max(), BELOW_MAXIMUM)
 
     @action(rests=True)

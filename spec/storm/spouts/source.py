@@ -261,7 +261,7 @@ class PartitionManager(Machine):
             source="001#oom; storm#D12, storm#partition-manager")
     def offsets_are_bounded(self) -> bool:
         """It needs one condition: new ones are fetched only if nothing waits and nothing failed.
-        A manager whose retries wait does not meet it (``guarantees``)."""
+        A manager with retries that wait does not meet it (``guarantees``)."""
         return self.M == 0 or len(self.pending) <= self.M + self.F
 
     @always("STORM-K14", CLAIM,

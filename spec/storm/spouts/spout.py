@@ -179,7 +179,7 @@ class PendingOfOneTask(Machine):
 
     @action(fair=True)
     def emit(self) -> None:
-        """The task whose turn it is emits a root."""
+        """The next task in turn emits a root."""
         require(self.turn < self.k)
         for task in range(self.k):
             if task == self.turn:
@@ -188,7 +188,7 @@ class PendingOfOneTask(Machine):
 
     @action
     def pass_up(self) -> None:
-        """The task whose turn it is has nothing to emit."""
+        """The next task in turn has nothing to emit."""
         require(self.turn < self.k)
         self.turn += 1
 

@@ -32,7 +32,7 @@ __all__ = ["EXPECTATIONS", "FetchingAtLeastOne", "FetchingBytes", "Redeployed"]
 
 
 class Redeployed(PartitionManager):
-    """A manager whose topology is deployed anew, up to Z times."""
+    """A manager of a topology that is deployed anew, up to Z times."""
 
     Z = const(1)                        # deployments
     force = const(0, at_most=1)         # forceFromStart: 1: the commit is ignored

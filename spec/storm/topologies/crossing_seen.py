@@ -105,7 +105,7 @@ RETRIES = refines(Retrying, ObservedRun, "a task that is refused tries again", s
 
 EXPECTATIONS = (
     PATHS, THREAD, LENGTHS, RETRIES,
-    refused(WaitingForWakeUp, "STORM-C13", "a task whose receiver has room is not woken",
+    refused(WaitingForWakeUp, "STORM-C13", "a task is not woken although its receiver has room",
             like=RETRIES),
     refines(DroppingAtTheLimit, ObservedRun, "dropping at the limit stops no task",
             shows=PathsSeen, seen_by={"W": "W"}, W=1, H=1, X=0),

@@ -23,7 +23,7 @@ X waits for Y if the head of X's pendingEmits goes to Y and Y's recvQ is full. A
 a cycle of waiting tasks none of which consumes. Bolts form no cycle among themselves, so
 every cycle goes through a spout; a spout always consumes; hence there is no deadlock. The
 machines below show that each half of this is needed: a spout that stops consuming, a spout
-whose emit or flush blocks, and bolts that feed each other all deadlock.
+with an emit or flush that blocks, and bolts that feed each other all deadlock.
 
 pendingEmits needs no configured bound. A bolt's never holds more than one execution emits,
 a spout's no more than one round of nextTuple emits. A bound below that, at which emit waits,
@@ -274,7 +274,7 @@ class GreedyBolt(Topology):
 
 
 class EmittingInAck(Topology):
-    """A spout whose ack() may emit another root: pendingEmits does not gate that."""
+    """A spout with an ack() that may emit another root: pendingEmits does not gate that."""
 
     @action(fair=True)
     def spout_consumes_and_emits(self) -> None:

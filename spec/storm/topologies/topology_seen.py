@@ -3,7 +3,7 @@
 Theory. ``topology`` has three tasks with their recvQs and pendingEmits. Its observers each see one
 thing: a *lane*, the tuples that one task emits to another and those that the other processes; a
 *task*, the lengths of its recvQ and its pendingEmits, and when it consumes; a *root*, which is
-emitted, whose parts reach the sink, and which is acked; and the *run*, which becomes quiescent or
+emitted, has parts that reach the sink, and is acked; and the *run*, which becomes quiescent or
 does not. The other steps are hidden. A run that can take no step is quiescent if every root is
 acked, otherwise it stalls.
 

@@ -1,7 +1,7 @@
 """One candidate as a program: a request a line on stdin, a reply a line on stdout, in JSON.
 
 ``{"do": "join"}`` and so on; a reply is ``{"ok": …, "gap": milliseconds}``. The gap is the longest
-time since the last reply in which this process did not get to run: a candidate whose machine
+time since the last reply in which this process did not get to run: a candidate on a machine that
 was too busy to send its heartbeats has not been tested.
 """
 

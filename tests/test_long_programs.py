@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from checkvalve.conformance.campaigns.case import RunSettings, case_at, run_case
 from checkvalve.conformance.campaigns.places import LONG_EVERY, is_long, place_of, turn_of
 from checkvalve.conformance.campaigns.summary import summarise
-from checkvalve.conformance.suites.results import PASSED
+from checkvalve.conformance.suites.results import PASSED, VIOLATED
 from checkvalve.conformance.suites.exchange import Act
 from checkvalve.conformance.suites.fixture import read_fixture
 from checkvalve.conformance.suites.lengthy import Long, long_acts
@@ -76,6 +77,31 @@ def test_a_breach_in_a_long_program_is_shrunk_as_any_other() -> None:
     """A stack from four items on is shown in five steps."""
     row = run_case("queue", "zoo:stack-from-four", case_at("queue", LONG_CASE, 0), RunSettings())
     assert row.rule == "QUEUE-3" and read_fixture(row.fixture, "a row").length <= 8
+
+
+_LOSING = """
+from asyncio import Queue
+
+class Losing(Queue):
+    entered = 0
+
+    def _put(self, item):
+        self.entered += 1
+        if self.entered % 256:
+            super()._put(item)
+"""
+
+
+def test_a_loss_behind_newcomers_that_overtake_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Newcomers overtake at asyncio's queue (QUEUE-12), long before the byte wraps."""
+    (tmp_path / "losing_a_byte.py").write_text(_LOSING)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(tmp_path)
+    case = case_at("awaits.queue", LONG_CASE, 0)
+    row = run_case("awaits.queue", "asyncio:losing_a_byte:Losing", case, RunSettings(shrinks=5))
+    assert row.verdict == VIOLATED and row.rule != "QUEUE-12"
 
 
 def test_the_story_of_a_long_failure_has_its_beginning_and_its_end() -> None:

@@ -71,6 +71,15 @@ class Run:
         breach = self.breach_of(rule)
         return breach if breach is not None and self.root_of(breach) is breach else None
 
+    @property
+    def first_of_weight(self) -> Breach:
+        """The breach that a run is told for: the first after which nothing explains it, if any.
+
+        One that ``is_added`` or ``is_apart`` may come in every run, and must not hide a later one.
+        """
+        grave = (each for each in self.breaches if not (each.is_added or each.is_apart))
+        return next(grave, self.breaches[0])
+
     def up_to(self, breach: Breach) -> Program:
         """The program that ends with the step that broke the rule."""
         return tuple(self.acts[: breach.step + 1])

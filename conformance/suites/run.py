@@ -73,7 +73,7 @@ class Run:
 
     @property
     def first_of_weight(self) -> Breach:
-        """The breach that a run is told for: the first after which nothing explains it, if any.
+        """The breach for which a run is kept: the first that nothing else explains, if any.
 
         One that ``is_added`` or ``is_apart`` may come in every run, and must not hide a later one.
         """

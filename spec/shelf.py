@@ -2,7 +2,7 @@
 
 A chapter is a module below this folder that has a table ``EXPECTATIONS`` or ``LEMMAS``, perhaps an
 empty one. It is called by its book and its own name: ``storm.acker`` is the module ``acker`` below
-``spec/storm``, in whichever of its rooms. What it is about, its docstring says in the first
+``spec/storm``, in whichever of its packages. What it is about, its docstring says in the first
 sentence. Chapters are ordered by subject (``SUBJECTS``), so that people with a queue find that
 first, whichever book it is in. A chapter comes after those of its subject that it imports, and a
 subject after those that its chapters import. Where that leaves a choice the names decide.

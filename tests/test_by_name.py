@@ -491,7 +491,7 @@ def test_names_are_given_to_replay_and_identify_as_to_conform(
 
 
 def test_a_coroutine_that_refuses_is_no_put() -> None:
-    """That shows at the first refusal, for what is called put waits for room."""
+    """That shows at the first refusal, for what is called put waits for a free slot."""
     with session("asyncio:mine:SlowBelt?put=load&get=unload", "queue", capacity=1) as opened:
         said(opened, "put", item="a1")
         with pytest.raises(InputError, match="answers at once, by False"):

@@ -107,7 +107,7 @@ def test_nobody_is_asked_for_elements_of_a_kind_that_is_never_written() -> None:
 
 
 def test_a_run_whose_legs_are_as_long_as_a_form_says_fills_a_queue_of_any_size() -> None:
-    """One element at a time, as often as there is room; once is too seldom."""
+    """One element at a time, as often as there is a free slot; once is too seldom."""
     design = load(FILLED)
 
     def made(values: Mapping[str, Any]) -> Design:

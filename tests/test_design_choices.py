@@ -144,7 +144,7 @@ def test_a_choice_that_is_none_is_refused(steps: str, told: str) -> None:
 
 
 @pytest.mark.parametrize(("link", "told"), [
-    ("capacity: 0", "has no room.*timeout"), ("capacity: 1, flow: drop-oldest", "never taken"),
+    ("capacity: 0", "has capacity 0.*timeout"), ("capacity: 1, flow: drop-oldest", "never taken"),
     ("flow: unbounded", "never taken"),
 ])
 def test_else_stands_beside_a_write_that_may_be_refused(link: str, told: str) -> None:

@@ -189,7 +189,7 @@ tasks:
 
 @pytest.mark.parametrize("kind", ["source", "map", "filter", "merge"])
 def test_by_key_is_a_route_that_the_writer_meets(kind: str) -> None:
-    """The same verdict with as many states as with a route behind a link without room, for each
+    """The same verdict with as many states as with a route behind a link of capacity 0, for each
     kind that can write so."""
     inputs = {"source": 0, "merge": 2}.get(kind, 1)
     before = "".join(f"  - {{from: source, to: writer, capacity: 1, name: in{n}}}\n"

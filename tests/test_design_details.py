@@ -223,7 +223,7 @@ def test_a_transition_of_several_elements_needs_links_with_room() -> None:
     with pytest.raises(InputError) as refused:
         load(ROW.replace("b: {kind: sink}", "b: {kind: transition, takes: {l: 2}}")
              .replace("9", "0"))
-    assert "has no room" in str(refused.value)
+    assert "has capacity 0" in str(refused.value)
 
 
 def test_a_schema_tells_numbers_apart_deep_in_its_parts() -> None:

@@ -173,9 +173,9 @@ def told_of(text: str) -> str:
 
 def test_who_has_stopped_or_crashed_is_not_said_to_be_done() -> None:
     """The line below the waits says which task has stopped or crashed."""
-    assert "room in source->worker any more: worker has crashed." in told_of(
+    assert "a slot in source->worker any more: worker has crashed." in told_of(
         line(worker=", may: crash", starves="violated"))
-    assert "room in worker->sink any more: sink has stopped forever." in told_of(
+    assert "a slot in worker->sink any more: sink has stopped forever." in told_of(
         line(sink=", may: stop", starves="violated"))
     script = ", kind: script, steps: [{read: worker->sink}], may: stop"
     assert "sink has stopped forever" in told_of(

@@ -104,7 +104,7 @@ def test_the_judge_sees_a_wrong_explanation(spoil: str) -> None:
 @pytest.mark.parametrize("policy", ["policy: fair", "policy: preferred, prefers: s0"])
 @pytest.mark.parametrize("sources", [1, 2])
 def test_whose_turn_it_is_and_what_is_preferred_is_no_wait(policy: str, sources: int) -> None:
-    """A merge never waits for room in a link that it reads."""
+    """A merge never waits for a free slot in a link that it reads."""
     names = [f"s{number}" for number in range(sources)]
     report = checked(retrying(
         "".join(f"  {name}: {{kind: source}}\n" for name in names),
@@ -151,7 +151,7 @@ links:
     assert report.finding("deadlock-free").waits[0].gone == ("c",)
     assert not circle(report)
     told = "\n".join(lines(report))
-    assert "No task can make room in l any more: c is done." in told
+    assert "No task can free a slot in l any more: c is done." in told
     assert "the tasks that wait here form no cycle" in told
 
 
@@ -170,7 +170,7 @@ links:
 """)
     assert ("send2", "room", "stream2", "") in rows(report)
     assert ("send1", "data", "window", "app1") in rows(report)
-    assert "No task can make room in stream2 any more: app2 is done." in "\n".join(lines(report))
+    assert "No task can free a slot in stream2 any more: app2 is done." in "\n".join(lines(report))
 
 
 def test_who_gives_back_first_waits_for_somebody_else_to_take() -> None:
@@ -210,7 +210,7 @@ links: [{name: l, from: a, to: b, capacity: 1, takes: 2}]
 
 
 def test_a_partner_who_is_ready_but_for_its_own_partner_is_waited_on() -> None:
-    """Links without room, in a row, to a reader that has stopped."""
+    """Links of capacity 0, in a row, to a reader that has stopped."""
     report = checked("""
 tasks:
   a: {kind: source}

@@ -34,7 +34,7 @@ def read(queues: Queues, name: str, kind: str | None = None) -> Iterator[tuple[s
 
 
 def written(queues: Queues, rooms: Mapping[str, int], name: str, kind: str) -> Queues | None:
-    """The queues with one element more, if there is room."""
+    """The queues with one element more, if there is a free slot."""
     if len(queues[name]) == rooms[name]:
         return None
     return {**queues, name: tuple(sorted((*queues[name], kind)))}

@@ -34,7 +34,7 @@ def test_what_the_graph_proves_the_explorer_confirms(design: Design) -> None:
 
 
 def test_a_fair_merge_that_writes_to_its_own_input_can_be_stuck() -> None:
-    """If it insists on the other input, taking its own would have made room.
+    """If it insists on the other input, taking its own would have freed a slot.
 
     If it does not, it may go round with its own forever, and the source alone is blocked.
     """

@@ -158,7 +158,7 @@ def test_a_pool_of_one_user_is_not_to_be_made_smaller_than_one() -> None:
 
 
 def test_rates_that_do_not_balance_get_a_bounded_loop_stuck() -> None:
-    """In a loop of any directions: what is too much on one way has no room in the end."""
+    """In a loop of any directions: what is too much on one way has no free slot in the end."""
     rows = [row for row in ODD if "balance" in row[3]]
     found = [check(load(row[1])).finding("deadlock-free").outcome.value for row in rows]
     assert found == ["violated"] * len(rows) != []

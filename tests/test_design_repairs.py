@@ -551,8 +551,8 @@ links:
 
 
 def test_a_row_without_an_element_is_given_one() -> None:
-    """No task there waits for room, so no queue is made larger or smaller: the question is which
-    task waits.
+    """No task there waits for a free slot, so no queue is made larger or smaller: the question is
+    which task waits.
     """
     design = mesh(130, 10, 1, planted=True)
     report = replace_findings(check_design(design, settings=Settings("structure")))

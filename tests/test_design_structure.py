@@ -149,7 +149,7 @@ def test_a_window_is_told_from_one_that_is_too_large_by_one(window: int, proof: 
 
 def test_a_preferred_feedback_is_proved_by_a_trap() -> None:
     """The merge takes another element only while the feedback is empty, so one of the two links
-    always has room."""
+    always has a free slot."""
     answer = proved(PREFERRING)
     assert answer.deadlock_free and "1 trap" in answer.used
 

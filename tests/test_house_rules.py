@@ -310,7 +310,7 @@ def module_of(path: Path) -> str:
 
 def package_of(module: str) -> str:
     """The folder of a module; one that stands beside the packages of spec, reference or
-    conformance is a room of its own."""
+    conformance is a package of its own."""
     file = ROOT / Path(*module.removeprefix("checkvalve.").split("."))
     return module if file.is_dir() or module.count(".") == 2 else module.rpartition(".")[0]
 

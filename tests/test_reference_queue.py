@@ -43,7 +43,7 @@ class Run:
         getattr(self, f"do_{call}")(choice)
 
     def do_offer(self, _: int) -> None:
-        """Accepted exactly when there is room."""
+        """Accepted exactly when there is a free slot."""
         room = len(self.entered) < self.queue.capacity
         self.items += 1
         assert self.after(self.queue.offer(self.items)) is room

@@ -23,7 +23,7 @@ from checkvalve.spec.refinements import refines, refused
 from checkvalve.spec.verdicts.verdict import Budget, Outcome, Verdict
 
 IN_TURN = guard_rule("T-1", MUST, "What goes in first comes out first.", source="the test")
-NOT_FULL = guard_rule("T-2", MUST, "There is never more inside than has room.", source="the test")
+NOT_FULL = guard_rule("T-2", MUST, "There is never more inside than fits.", source="the test")
 
 
 class Pipe(Machine):

@@ -57,7 +57,7 @@ class Forgets:
         return {"ok": taken[:-1] if len(taken) > 1 else taken}
 
     def keeps(self, item: str) -> bool:
-        """Put a tuple where there is room; whether there was."""
+        """Put a tuple where there is a free slot; whether there was."""
         if not self.overflow and len(self.received) < self.capacity:
             self.received.append(item)
         elif self.limit and len(self.overflow) >= self.limit:

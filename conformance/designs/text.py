@@ -286,7 +286,7 @@ def _endless(finding: Finding) -> Iterator[str]:
 
 def _why_no_task(wait: Blocked, ceased: Mapping[str, str]) -> str:
     """The reason that nobody ends a wait: no task ever could, or those that could have ended."""
-    does = {"room": f"make room in {wait.where}", "data": f"bring data to {wait.where}",
+    does = {"room": f"free a slot in {wait.where}", "data": f"bring data to {wait.where}",
             FRONT: f"take the element at the front of {wait.where}",
             "a go": f"send go for {wait.where} again, as the call was lost",
             "a thread": f"give back threads of {wait.where}",

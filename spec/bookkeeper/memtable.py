@@ -1,4 +1,4 @@
-"""The memtable's bytes: which adders wait for room, and which steps make room.
+"""The memtable's bytes: which adders wait for space, and which steps make space.
 
 Theory of operation
 -------------------
@@ -20,7 +20,7 @@ table is live exactly if no entry is longer than L bytes (BK-21), unless another
 and then. If nothing were added during a flush, at most L - 1 bytes would be there when no adder
 asks, and L + 1 permits left (``FlushingAtOnce``). Checking again when the wait begins does not
 help: a flush may be under way then, and may bring too little. One has to ask until the waiting
-adder is served (``AskingUntilServed``), and then all entries of up to 2 L bytes get room. A longer
+adder is served (``AskingUntilServed``), and then all entries of up to 2 L bytes get space. A longer
 one waits forever in any case, and has to be refused.
 
 Before this change, an adder slept for a millisecond while a flush was under way, and then added its
@@ -157,7 +157,7 @@ class Memtable(Machine):
         return bytes
 
     def flushed(self) -> None:
-        """Nothing: a waiting adder continues if there is enough room."""
+        """Nothing: a waiting adder continues if there is enough space."""
 
     @action
     def fail(self) -> None:
@@ -290,7 +290,7 @@ class KeepingDuplicates(Memtable):
 
 
 class Sleeping(Memtable):
-    """Before the pull request: an adder that finds no room sleeps for a moment, once, and
+    """Before the pull request: an adder that finds no space sleeps for a moment, once, and
     continues as if there were some."""
 
     table = integer(0, 4 * Memtable.L)
@@ -354,7 +354,7 @@ class ShortEnough(AskingUntilServed):
 
     @assume
     def entries_fit(self) -> bool:
-        """A longer entry never gets room."""
+        """A longer entry never gets space."""
         return self.M <= 2 * self.L and self.X == 0
 
 
@@ -401,7 +401,7 @@ EXPECTATIONS = (
            "that request: small tables are set aside", where="2 * M > L + 1", A=2, L=(1, 2, 3),
            M=(1, 2, 3)),
     expect(AskingUntilServed, "BK-21", "violated", "asking until the waiter is served helps all "
-           "entries that fit into the room at all, for any number of adders",
+           "entries that fit into the space at all, for any number of adders",
            where="M > 2 * L", A=(1, 2), L=(1, 2), M=lambda L: range(1, 2 * L + 3)),
     expect(AskingUntilServed, "BK-21", "violated", "asking until the waiter is served helps three "
            "adders as well", where="M > 2 * L", A=3, L=1, M=(1, 2, 3)),
@@ -416,5 +416,5 @@ EXPECTATIONS = (
            "are lost", L=2, M=1),
     expect(Sleeping, "BK-23", "violated", "004: a throttle that sleeps bounds nothing, even "
            "for short entries", A=(1, 2), L=(1, 2), M=(1, 2)),
-    expect(KeepingFlushed, "BK-20", "violated", "a flush that returns too little loses room"),
+    expect(KeepingFlushed, "BK-20", "violated", "a flush that returns too little loses space"),
 )

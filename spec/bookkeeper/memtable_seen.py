@@ -1,7 +1,7 @@
 """The memtable, as the clients that bring entries and the disk see it.
 
-Theory. There is one adder (A = 1): several that have room at the same time insert in any order, and
-the bytes in the table are then not those of the permits taken. An entry is added when its adder
+Theory. There is one adder (A = 1): several that have space at the same time insert in any order,
+and the bytes in the table are then not those of the permits taken. An entry is added when its adder
 checks whether to flush, and is in the table when it is inserted. Only then does the adder find out
 whether the entry was there already, and says so first. A memtable is quiescent while its adder has
 nothing to do or waits for more bytes than are free.
@@ -85,13 +85,13 @@ def asked_for(before: Memtable, after: Memtable) -> list[Seen]:
 
 
 SEEN = refines(
-    Retrying, ObservedMemtable, "entries get room by the rules", shows=MemtableSeen,
+    Retrying, ObservedMemtable, "entries get space by the rules", shows=MemtableSeen,
     seen_by={"L": "L", "M": "M", "R": NUMBERS},
     room=ROOM,
     A=1, L=(1, 2), M=lambda L: range(1, 2 * L + 1), X=(0, 1))
 
 LONGER = refines(
-    Retrying, ObservedMemtable, "entries get room when two tables fill up in turn",
+    Retrying, ObservedMemtable, "entries get space when two tables fill up in turn",
     shows=SeenWithMore,
     seen_by={"L": "L", "M": "M", "R": 2 * NUMBERS}, room=ROOM, A=1, L=2, M=2, X=0)
 
@@ -108,7 +108,7 @@ EXPECTATIONS = (
             L=1, M=1, X=0, beside=("BK-21",)),
     refused(FlushingLittle, "BK-75", "a flush of a few bytes, for which no entry waits", like=SEEN,
             L=2, M=1, X=0),
-    refused(Sleeping, "BK-23", "004: an entry without room is inserted after a while",
+    refused(Sleeping, "BK-23", "004: an entry without space is inserted after a while",
             like=SEEN, L=1, M=1, X=0),
     refused(KeepingFlushed, "BK-73", "a flush returns too little", like=SEEN, L=1, M=1, X=0),
 )

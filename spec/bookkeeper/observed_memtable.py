@@ -1,14 +1,14 @@
 """A memtable as the clients that bring entries and the disk see it.
 
-Theory. An entry is added and waits until there is room for it; then it is in the table. The table
+Theory. An entry is added and waits until there is space for it; then it is in the table. The table
 is asked to be flushed as a whole, and is the *snapshot* until that is done; a flush that fails
 leaves it where it is, and has to be asked for again. Table and snapshot together never have more
-than 2 L bytes. An entry that is in the table already takes no room: the client that brings it knows
-that, and says so.
+than 2 L bytes. An entry that is in the table already takes no space: the client that brings it
+knows that, and says so.
 
 The permits inside are not seen, and need not be: a memtable that loses bytes shows it by letting an
-entry wait although there is room; one that has too many, by taking an entry for which there is no
-room. A waiting entry waits for a flush that is under way. If none is, it waits until another entry
+entry wait although there is space; one that has too many, by taking an entry for which there is no
+space. A waiting entry waits for a flush that is under way. If none is, it waits until another entry
 is brought, and perhaps forever.
 
 Entries are numbered in the order in which they come, and after R numbers from 0 again: by then the
@@ -131,7 +131,7 @@ class ObservedMemtable(Machine):
 
     @action(entry=upto(R))
     def refuses(self, entry: int) -> None:
-        """An entry is refused, because there can never be room for it."""
+        """An entry is refused, because there can never be space for it."""
         require(self.place[entry] == Entry.WAITING, ONCE)
         require(self.length[entry] > 2 * self.L, FITS)
         self.place[entry] = Entry.GONE
@@ -183,7 +183,7 @@ class ObservedMemtable(Machine):
         return 2 * self.L - self.bytes_in(Entry.TABLE) - self.bytes_in(Entry.SNAPSHOT)
 
     def is_waiting(self) -> bool:
-        """True if an entry waits for room."""
+        """True if an entry waits for space."""
         return any(self.place[entry] == Entry.WAITING for entry in range(self.R))
 
     @always("BK-76", MUST, "The table and its snapshot together never hold more than 2 L bytes, "

@@ -7,7 +7,7 @@ What has to be believed, in the order in which it is best read:
 
 1. What a design does: ``system`` (counters, and transitions, of class ``Transition``, between their
    values), and how the language is read as such: ``transitions``, with ``scripts``, ``meetings``
-   (links without room), ``signals`` (stop and go) and ``lines`` (kinds in one queue).
+   (links of capacity 0), ``signals`` (stop and go) and ``lines`` (kinds in one queue).
 2. What is asked of it: ``checker``, with ``parts``, ``wanted`` (steps that must recur) and
    ``finished``.
 3. *Violated*, by a run: ``run``; ``repeated`` (forever, or with an accident at its end), with

@@ -1,4 +1,4 @@
-"""Links without room: a writer and a reader of one take their steps at the same time.
+"""Links of capacity 0: a writer and a reader of one take their steps at the same time.
 
 Both must be ready before that, each for itself: room that one makes by its step is none for the
 other. Where both take from one counter there must be enough for both, and where both add to it,

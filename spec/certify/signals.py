@@ -59,7 +59,8 @@ def written(link: Link, transition: Transition) -> Iterator[Transition]:
 
 
 def _arrives(link: Link, transition: Transition) -> Iterator[Transition]:
-    """The element is there, or, where it may find no room, what the link says of that happens."""
+    """The element is there, or, where it may find no free slot, what the link says of that
+    happens."""
     queue, most = f"elements in {link.name}", link.capacity
     assert most is not None
     yield transition.copy().fits(queue, most - 1).put(queue, 1).passes(queue, 1)

@@ -23,7 +23,7 @@ class Transition:
 
     ``flow`` are the elements that it moves, one after another: so many out of a counter (fewer than
     0), or into it, and whether they are lost there. ``over`` are the counters that it finds too
-    full. At the ends of links without room that are in ``meets`` (true: the writer's) another task
+    full. At the ends of links of capacity 0 that are in ``meets`` (true: the writer's) another task
     must be ready, and at those of ``unless`` no writer may be.
     """
 

@@ -6,7 +6,7 @@ much room there must be, and what has changed afterwards. This is an independent
 docs/design-language.md: where it differs from what the engines make of a design, no certificate is
 accepted.
 
-At links without room (``capacity: 0``) two tasks take one step together (see ``meetings``).
+At links of capacity 0 two tasks take one step together (see ``meetings``).
 """
 
 from __future__ import annotations
@@ -417,7 +417,7 @@ class _Reader:
 
     def do_route(self, task: Task) -> None:
         """Holds each element, and writes it to one link that has its kind: as the element says, or
-        where there is room."""
+        where there is a free slot."""
         ways: dict[str, _Way] = {}
         for kind, transitions in self.one_of_each(task).items():
             able = [link for link in self.design.outputs(task.name) if _carries(link, kind)]

@@ -231,12 +231,12 @@ class _Loader:
         if link.capacity == 0 and (link.flow is not Flow.BLOCKING or link.lossy
                                    or (link.gives, link.takes) != (1, 1)):
             raise self._error(
-                _spot(node, "capacity"), f"link {link.name!r} has no room, so it must be a "
+                _spot(node, "capacity"), f"link {link.name!r} has capacity 0, so it must be a "
                 "plain blocking link of single elements",
                 "Remove its other keys, or give it a capacity.",
             )
         if link.capacity == 0 and set(link.writers) & set(link.readers):
-            raise self._error(_spot(node, "capacity"), f"link {link.name!r} has no room, and a "
+            raise self._error(_spot(node, "capacity"), f"link {link.name!r} has capacity 0, and a "
                               "task cannot meet itself", "Give it a capacity.")
         if link.flow is Flow.STOP_GO:
             self._check_signals(node, link)
@@ -371,7 +371,7 @@ class _Loader:
                                   "Let a route read from it, or write a transition for each link.")
         for link in (*inputs, *outputs):
             if link.capacity == 0 and (task.takes or task.gives):
-                raise self._error(task.spot, f"link {link.name!r} has no room, so it must be a "
+                raise self._error(task.spot, f"link {link.name!r} has capacity 0, so it must be a "
                                   "plain blocking link of single elements", "Give it a capacity.")
 
     def _check_steps(self, design: Design, task: Task) -> None:
@@ -416,8 +416,8 @@ class _Loader:
         """A write beside ``else`` is to a link that may be full."""
         link = design.links[step.target]
         if link.capacity == 0:
-            raise self._error(step.spot, f"link {link.name!r} has no room, so whether a reader is "
-                              "there cannot be asked beforehand", "Give it a capacity, or use "
+            raise self._error(step.spot, f"link {link.name!r} has capacity 0, so whether a reader "
+                              "is there cannot be asked beforehand", "Give it a capacity, or use "
                               "`timeout:` instead of `else:`.")
         if link.flow not in (Flow.BLOCKING, Flow.CREDIT, Flow.STOP_AND_WAIT, Flow.STOP_GO):
             raise self._error(step.spot, f"link {link.name!r} can always be written, as its flow "

@@ -123,7 +123,7 @@ class GrowingRing(Ring):
 
 
 class DroppingRing(GrowingRing):
-    """A stage that makes several outputs of one, and drops those that find no room."""
+    """A stage that makes several outputs of one, and drops those that find no free slot."""
 
     @action(fair=True)
     def emit(self) -> None:

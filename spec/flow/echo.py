@@ -2,9 +2,9 @@
 
 Theory of operation
 -------------------
-The client writes W elements, one after the other, and each write waits for room at the server. The
-server answers each element by one, and each answer waits for room on the way back. The client
-reads when it has written all.
+The client writes W elements, one after the other, and each write waits for a free slot at the
+server. The server answers each element by one, and each answer waits for a free slot on the way
+back. The client reads when it has written all.
 
     client --W--> [ S: the server's buffer ] --> [ h: in its hand ] --+
       ^                                                               |
@@ -111,7 +111,7 @@ class RoomyEcho(Echo):
 
 
 class Overrun(Echo):
-    """The client does not wait for room."""
+    """The client does not wait for a free slot."""
 
     @action(fair=True)
     def write(self) -> None:

@@ -197,7 +197,7 @@ class Diamond(Machine):
 
     @action(fair=True)
     def part(self) -> None:
-        """An element enters both branches, if both have room."""
+        """An element enters both branches, if both have a free slot."""
         require(self.waiting < self.B and self.group < self.n)
         self.waiting += 1
         self.gather()

@@ -59,7 +59,7 @@ class SquelchSeen(View[Squelch]):
                 *([see("says_stop")] if called else []), REST)
 
     def asked(self, machine: Squelch) -> Iterable[Seen | Sequence[Seen]]:
-        """Nothing is taken as long as any element is held. Elements for which there is no room are
+        """Nothing is taken as long as any element is held. Elements that do not fit are
         lost, which a consumer that takes all the others finds out.
         """
         if machine.held == 0:

@@ -2,8 +2,8 @@
 
 Theory. A queue between coroutines ends. Closing it lets nothing more in; the items inside are still
 handed out, and then takes are refused as closed. Cutting it off throws away what is inside as well.
-Either must reach all waiters: a put that waits for room, and a take that waits for an item, would
-otherwise sleep forever beside a queue that no task will use again. A consumer reports of each
+Either must reach all waiters: a put that waits for a free slot, and a take that waits for an item,
+would otherwise sleep forever beside a queue that no task will use again. A consumer reports of each
 item that it is done with it; a join waits until all items that went in are done. And a put may fail
 for another reason than the queue's: its item cannot be compared, or pickled. Then it has had no
 effect.

@@ -1,10 +1,10 @@
 """A queue with sleeping calls, closed and joined, as its observer sees it, and variants that it
 refuses.
 
-Theory. Calls run when they are awake. A put that finds no room goes to sleep, and so does a take
-that finds no item, and a join that finds something to be done; a put wakes a take, a take wakes a
-put, and the last item that is done wakes the joins. All else that a closed queue owes its sleepers
-is one line: closing wakes every sleeper, and each call that wakes looks again.
+Theory. Calls run when they are awake. A put that finds no free slot goes to sleep, and so does a
+take that finds no item, and a join that finds something to be done; a put wakes a take, a take
+wakes a put, and the last item that is done wakes the joins. All else that a closed queue owes its
+sleepers is one line: closing wakes every sleeper, and each call that wakes looks again.
 
 Each variant has one such line wrong, and is refused by the rule by which a suite finds it.
 
@@ -240,7 +240,7 @@ class QueueSeen(View[Sleepers]):
 
 
 class TakesInLate(Sleepers):
-    """A put looks for room, and not whether the queue is closed."""
+    """A put looks for a free slot, and not whether the queue is closed."""
 
     def refuses(self, item: int) -> bool:
         return False
@@ -362,7 +362,7 @@ EXPECTATIONS = (
     IN_ORDER,
     refused(NewestFirst, "QUEUE-3", "the newest item goes first", like=IN_ORDER, C=2, K=2),
     *(refused(variant, rule, about, like=SEEN, C=1, K=2) for variant, rule, about in (
-        (OneTooMany, "QUEUE-1", "a put goes in where there is no room"),
+        (OneTooMany, "QUEUE-1", "a put goes in where there is no free slot"),
         (GivesAgain, "QUEUE-6", "an item is given twice"),
         (DeafToRoom, "QUEUE-7", "a put sleeps beside a free place"),
         (DeafToItems, "QUEUE-8", "a take sleeps beside an item"),

@@ -1,10 +1,10 @@
 """A bounded queue that drops: which item it drops is a promise, too.
 
-Theory. What a queue does with an arrival for which it has no room is its *policy*. It may let the
-producer wait or turn it away; then nothing is lost. It may make room, and say so: *drop-oldest*
-forgets its head, *drop-youngest-queued* its tail, *clear* all that it holds. It may forget what
-arrives, *drop-newest*. Or it holds one item only and *conflates*: the newest item takes the place
-of the one before, or is merged into it. ``policies`` distinguishes them all.
+Theory. What a queue does with an arrival for which it has no free slot is its *policy*. It may let
+the producer wait or turn it away; then nothing is lost. It may free a slot, and say so:
+*drop-oldest* forgets its head, *drop-youngest-queued* its tail, *clear* all that it holds. It may
+forget what arrives, *drop-newest*. Or it holds one item only and *conflates*: the newest item takes
+the place of the one before, or is merged into it. ``policies`` distinguishes them all.
 
 Dropping is no backpressure, and ``queue`` judges it so (QUEUE-1). But users who have chosen one
 of these rely on what is left: the newest items, as a display of the present does, or the oldest, as
@@ -34,7 +34,7 @@ DROPS_AS_PROMISED = guard_rule(
 
 
 class Policy(IntEnum):
-    """The treatment of an arrival for which there is no room."""
+    """The treatment of an arrival that does not fit."""
 
     NONE = 0              # not known
     BLOCK = 1             # its producer waits
@@ -52,7 +52,7 @@ class Policy(IntEnum):
 
 
 class OverflowingQueue(Machine):
-    """The effect of an arrival on the items of a queue; if there is no room, by its policy."""
+    """The effect of an arrival on the items of a queue; if there is no free slot, by its policy."""
 
     K = const(3, at_least=1)      # items that a run may name
 
@@ -72,7 +72,7 @@ class OverflowingQueue(Machine):
         return self.named - 1
 
     def arrives(self) -> None:
-        """An item comes; if there is no room, something is dropped."""
+        """An item comes; if there is no free slot, something is dropped."""
         item = self.name_item()
         if self.has_room():
             self.inside.push(item)
@@ -110,13 +110,13 @@ class DroppingQueue(OverflowingQueue):
 
     @action(promise=Policy)
     def promised(self, promise: Policy) -> None:
-        """The queue states what it does if there is no room."""
+        """The queue states what it does if there is no free slot."""
         require(self.policy == Policy.NONE and self.dropped == 0)
         self.policy = promise
 
     @action
     def offer_accepted(self) -> None:
-        """An offer is accepted; if there is no room, something is dropped."""
+        """An offer is accepted; if there is no free slot, something is dropped."""
         self.arrives()
 
     @action

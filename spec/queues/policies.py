@@ -108,13 +108,13 @@ class UnknownQueue(OverflowingQueue):
 
     @action
     def put_waits(self) -> None:
-        """A put waits for room."""
+        """A put waits for a free slot."""
         require(self.is_filling() and not self.has_room() and self.policy == Policy.BLOCK)
         self.waiting = self.name_item()
 
     @action
     def put_refused(self) -> None:
-        """A put fails because there is no room."""
+        """A put fails because there is no free slot."""
         require(self.is_filling() and not self.has_room() and self.policy == Policy.REJECT)
         self.refuses()
 
@@ -183,7 +183,7 @@ class UnknownQueue(OverflowingQueue):
         return self.policy != Policy.NONE and not self.draining and self.waiting == self.K
 
     def says_no(self) -> bool:
-        """True if the producer learns that there is no room."""
+        """True if the producer learns that there is no free slot."""
         return self.policy == Policy.BLOCK or self.policy == Policy.REJECT
 
     def places(self) -> int:

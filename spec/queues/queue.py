@@ -5,7 +5,7 @@ at once) or "not yet" (to a *put*, which waits). A wait has three instants. The 
 at some instant its item enters the queue, or it gets the queue's head; later it learns of
 that. Only the first and the last can be seen from outside, so the one between is an
 *internal* action here: ``admit`` and ``serve``. An implementation is free to admit a waiter
-the moment there is room, or to wake it and let it find out; to hand an item over directly,
+the moment there is a free slot, or to wake it and let it find out; to hand an item over directly,
 or through the buffer; to let a newcomer that never waits (an offer, a poll) slip in before a
 waiter that was woken has run. Two things bind it: *some* order of these instants explains
 what was seen, and once everything has run that can run (``settled``), no call still waits
@@ -165,7 +165,7 @@ class BoundedQueue(Machine):
 
     @action
     def put_waits(self) -> None:
-        """A put of the next item waits. It may wait even if there is room: for its turn."""
+        """A put of the next item waits. It may wait even if there is a free slot: for its turn."""
         require(len(self.puts) + len(self.admitted) < self.W)
         self.puts.push(self.name_item())
 

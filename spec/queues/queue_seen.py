@@ -68,7 +68,7 @@ class OneTooMany(BoundedQueue):
 
 
 class DroppingInSilence(BoundedQueue):
-    """A full queue makes room by dropping its oldest item, and reports nothing."""
+    """A full queue frees a slot by dropping its oldest item, and reports nothing."""
 
     @action
     def offer_accepted(self) -> None:
@@ -172,7 +172,7 @@ class DroppingTheOther(DroppingQueue):
     """A queue that drops its oldest item where it promised to drop what arrives, and conversely."""
 
     def arrives(self) -> None:
-        """If there is no room, drop the wrong item."""
+        """If there is no free slot, drop the wrong item."""
         item = self.name_item()
         if self.has_room():
             self.inside.push(item)

@@ -1,9 +1,9 @@
 """Equations for tasks that are silent while others continue: the rules of ``closure``.
 
-Here a reason is also a statement about the marking: a task that waits for room waits at a full
-link, and one that waits for data at an empty one. So the rules are asked of Z3 together with the
-sums that no step changes. If no marking and no set of tasks satisfies them, no task can stop unless
-all of them do.
+Here a reason is also a statement about the marking: a task that waits for a free slot waits at a
+full link, and one that waits for data at an empty one. So the rules are asked of Z3 together with
+the sums that no step changes. If no marking and no set of tasks satisfies them, no task can stop
+unless all of them do.
 
 That is enough where the whole never comes to an end. Where it may, more is asked: a state in which
 some tasks are *blocked forever*, whatever the others do, and a run from there that never ends, in

@@ -176,7 +176,7 @@ class _Reader:
     def _assume(self) -> None:
         draft = self.draft
         draft.assume("what a bolt's class does is not in the file: for each tuple that it reads it "
-                     "emits one to each bolt that it feeds, waits for room where a queue is full, "
+                     "emits one to each bolt that it feeds, waits where a queue is full, "
                      "and acknowledges it then")
         if any(each.tasks > 1 for each in self.components.values()):
             draft.assume("the executors of a component are taken as one: if queues can all be full "

@@ -1,7 +1,7 @@
 """A stage of a streaming job: it reads from any of its inputs, and writes to all its outputs.
 
 That is what Storm's bolts, Flink's operators and Kafka's sub-topologies have in common. A stage
-holds one element while it waits for room, as a thread does that is blocked in a call.
+holds one element while it waits for a free slot, as a thread does that is blocked in a call.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class Aim:
     unbounded links are counted.
     ``relaxed`` lets every merge take any input: that has all the runs of the other policies
     and deadlocks in the same states (a merge that writes to its own input is left as it is:
-    whether that link has room then depends on the input it takes). ``idle_drops`` keeps the
+    whether that link has a free slot then depends on the input it takes). ``idle_drops`` keeps the
     steps that change nothing but drop an element; a design in which only those are left is
     deadlocked.
     """

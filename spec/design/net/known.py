@@ -80,7 +80,7 @@ def _loops(net: type[Machine]) -> Iterator[Expectation]:
     unbounded = replace(FEEDBACK, flow=Flow.UNBOUNDED, capacity=None)
     growing = Aim(Unbounded(8, abstract=False))
     rows: list[tuple[str, str, str, str, Task, Link, Aim]] = [
-        ("A1Blocking", "DESIGN-1", "violated", "the feedback waits for room", MERGE, FEEDBACK,
+        ("A1Blocking", "DESIGN-1", "violated", "the feedback waits for a slot", MERGE, FEEDBACK,
          Aim()),
         ("A2Preferred", "DESIGN-1", "holds", "the merge prefers the feedback", PREFERRING,
          FEEDBACK, Aim()),

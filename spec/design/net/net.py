@@ -2,7 +2,7 @@
 
 A *place* holds a number of indistinguishable tokens: elements in a queue, permits at a
 sender, free threads of a pool, a script's position. A *row* is one transition: it needs at
-least so many tokens in some places, at most so many in others (that is what "there is room"
+least so many tokens in some places, at most so many in others (that is what "there is a free slot"
 means), and changes the number of tokens by fixed amounts. Rows and places come as constant
 tables, so a kind of flow control or of task is never a piece of transition code: it is a
 translation into rows (see ``translate``), each with a label in the words of the design's author.

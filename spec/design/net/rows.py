@@ -15,7 +15,7 @@ __all__ = [
 
 FAILED = "the design has failed"
 Meeting = tuple[str, bool]
-"""An end of a link without room: its name, and true for the writer's end."""
+"""An end of a link of capacity 0: its name, and true for the writer's end."""
 
 Role = str
 """The role of a place: queue, permits, freed, slots, line, slot, hand, pool, sign, left, position,
@@ -59,7 +59,7 @@ class Effect:
 
     ``fair`` is false for what merely may happen; ``loses`` marks the loss of an element;
     ``abstract`` marks a step that stands for several possible ones (see ``links``).
-    ``meets`` are the ends of links without room at which a partner must be ready, and
+    ``meets`` are the ends of links of capacity 0 at which a partner must be ready, and
     ``unless`` those at which no writer may be; ``meetings`` does away with both.
     ``overflows`` are the places that are found too full, so that the guards on them say how full.
     """
@@ -134,7 +134,7 @@ class Row:
     tasks that move with it, with what they do.
 
     ``parts`` are the rows that were joined to this one, and ``since`` says, for the links
-    without room that a part passes over, why no writer there is ready.
+    of capacity 0 that a part passes over, why no writer there is ready.
     """
 
     task: str

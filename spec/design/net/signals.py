@@ -88,7 +88,8 @@ def writes(of: LinkPlaces) -> Iterator[Effect]:
 
 
 def _put(of: LinkPlaces, way: Effect) -> Iterator[Effect]:
-    """The way with its element, if there is room, and with what happens to it if there is none."""
+    """The way with its element, if there is a free slot, and with what happens to it if there is
+    none."""
     link, room = of.link, of.capacity
     yield way.then(Effect({}, {of.queue: room - 1}, {of.queue: 1}))
     if room > link.stop + link.lag and not link.lossy:

@@ -129,8 +129,8 @@ class _Ends:
                          f"{MOST_AT_ONCE}", "A few elements show the same.")
         if step.up_to and link is not None and (
                 link.takes != 1 or link.kinds or link.capacity == 0):
-            raise Misfit(step, f"{link.name!r} has kinds, no room, or a number of elements that is "
-                         "always taken at once, so it cannot be read up to so many at once",
+            raise Misfit(step, f"{link.name!r} has kinds, capacity 0, or a number of elements that "
+                         "is always taken at once, so it cannot be read up to so many at once",
                          "Read one element at a time.")
         inner = tuple(map(self.steps, step.branches)) if step.up_to else ()
         return replace(step, branches=inner if inner and inner[0] else (), closed=None,

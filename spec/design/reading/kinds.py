@@ -130,7 +130,7 @@ def _check(link: Link) -> None:
     if len(link.kinds) == 1:
         return  # it is a link like any other
     if link.flow is Flow.BLOCKING and link.capacity == 0:
-        raise Misfit(link, f"link {link.name!r} has several kinds and no room",
+        raise Misfit(link, f"link {link.name!r} has several kinds and capacity 0",
                      "Give it a capacity of 1 or more.")
     plain = replace(link, kinds=(), flow=Flow.BLOCKING, capacity=1, group="", taking=Taking.ANY)
     if link.flow not in (Flow.BLOCKING, Flow.UNBOUNDED) or plain != Link(

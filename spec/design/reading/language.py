@@ -47,11 +47,11 @@ class Kind(Enum):
 class Flow(Enum):
     """The flow control of a link: how it keeps its writer from overrunning its reader."""
 
-    BLOCKING = "blocking"            # the writer waits for room
+    BLOCKING = "blocking"            # the writer waits for a free slot
     CREDIT = "credit"                # the writer spends permits, which the reader gives back
     STOP_AND_WAIT = "stop-and-wait"  # credit of one element at a time
     DROP_NEWEST = "drop-newest"      # when full, the arriving element is dropped
-    DROP_OLDEST = "drop-oldest"      # when full, the oldest element makes room
+    DROP_OLDEST = "drop-oldest"      # when full, the oldest element frees a slot
     STOP_GO = "stop-go"              # nearly full, the reader calls stop, and later go
     FAIL = "fail"                    # when full, the whole design fails
     UNBOUNDED = "unbounded"          # there is always room
@@ -76,7 +76,7 @@ class Routing(Enum):
     """When a route decides where an element goes."""
 
     CONTENT = "content"  # the element decides: a full link holds up all the others
-    ROOM = "room"        # any link that has room
+    ROOM = "room"        # any link that has a free slot
 
 
 class Mortality(Enum):

@@ -73,11 +73,11 @@ def _preferring(scope: Scope, family: Family[Task], own: dict[str, str]) -> Chan
 
 
 def routing(scope: Scope) -> Iterator[Change]:
-    """A route writes where there is room."""
+    """A route writes where there is a free slot."""
     for family in scope.tasks:
         if family.first.kind is Kind.ROUTE and family.first.routing is Routing.CONTENT:
             yield once(family, "by", family.told, "content", "room",
-                       f"let {family.told} write to any link that has room (`by: room`)",
+                       f"let {family.told} write to any link that has a free slot (`by: room`)",
                        lambda design, family=family: changed_tasks(  # type: ignore[misc]
                            design, family, lambda task: replace(task, routing=Routing.ROOM)))
 

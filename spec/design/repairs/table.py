@@ -50,7 +50,7 @@ KINDS: Final = (
                  policies.early),
     KindOfChange("kinds overtake", "elements of different kinds lose their order", Tier.ARRIVING,
                  policies.overtaking),
-    KindOfChange("routing", "elements go where there is room, whatever they are: right only where "
+    KindOfChange("routing", "elements go where a slot is free, whatever they are: right only where "
                  "it makes no difference which link one takes", Tier.ARRIVING, policies.routing),
     KindOfChange("more at the start", "elements are there that no task wrote", Tier.PRIMES,
                  numbers.more_at_the_start),

@@ -11,10 +11,10 @@ the same states are reached: in none of them is a write of up to g refused, or t
 with either capacity; so each step is possible with both or with neither.
 
 **Cutting** (a violation holds for larger capacities). Capacities are only asked about by *there is
-room*, so a step that is possible with a smaller one is with the larger one: a run of the smaller
-design is a run of the larger one, and what it breaks, an order for example, is broken there as
-well. Of a lasso this says that it can be made, not that it is fair: with more room, more steps stay
-possible. So a lasso is replayed in the design itself, by the interpreter, which looks at that.
+a free slot*, so a step that is possible with a smaller one is with the larger one: a run of the
+smaller design is a run of the larger one, and what it breaks, an order for example, is broken there
+as well. Of a lasso this says that it can be made, not that it is fair: with more room, more steps
+stay possible. So a lasso is replayed in the design itself, by the interpreter, which looks at that.
 
 **Forgetting positions** (what holds, holds for all capacities) is about order alone; see ``tags``.
 

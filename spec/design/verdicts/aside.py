@@ -1,7 +1,7 @@
 """Local deadlocks on the run into a deadlock of the whole, in designs of any size.
 
 Long before the last task stops, some of them are blocked forever (``alone.Dead``). The first such
-moment of a way in legs is found by halving: of its legs, of how often one is made, of its
+moment of a run in legs is found by halving: of its legs, of how often one is made, of its
 transitions. From there a task is looked for that goes round forever: an element is followed from
 transition to transition until all is as it was, as it is where work fails and is tried again. If no
 task does, such a round is looked for from the start, and begun before the run is made.

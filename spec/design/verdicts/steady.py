@@ -10,8 +10,8 @@ to run. A task that decides where an element goes writes it to one link.
 written, and a source writes again until it is done; whatever the capacities are.
 
 **Why.** By induction from the last tasks to the first. Let it be so of all links that a task
-writes. *A full one gets room:* it holds an element, or all its freed slots are unannounced. In
-the first case it is read, and again, as long as it is full; with credit that ends in the second
+writes. *A full one gets a free slot:* it holds an element, or all its freed slots are unannounced.
+In the first case it is read, and again, as long as it is full; with credit that ends in the second
 case, in which a batch can be announced, and stays so until it is. And room stays, as the task is
 the only writer. *So a write that the task holds an element for becomes possible and stays so,*
 until it, or another that is for the same element, is made. *So a read becomes possible and stays
@@ -19,7 +19,7 @@ so:* the hand gets free, the element is there, and the task is the only reader. 
 reads the first input from its turn on that has something; while it does not read, inputs only
 gain elements, so which one that is changes at most as often as it has inputs; and each read of
 another input brings the turn nearer to this one. *A source's write* is possible when all its
-links have room, and stays so.
+links have a free slot, and stays so.
 
 A task *starves* unless it is fed. A source without a count is; what is written at each step of a
 fed task is a fed link; a task is fed that reads a fed link. Were it to read only finitely often,

@@ -14,9 +14,10 @@ copied, the last copy of the first and the first copy of the second count.
 **Forgetting positions.** Of a link that is *loose* neither the number of its elements is kept nor
 where among them the two are, but only which of the two is in it, and which is ahead if both are: it
 is a first in, first out link of the two alone. A read takes the one that is ahead, or some other
-element; a write always finds room. Each run of the design is a run of this, whatever the capacity,
-for what is left out are guards, and an element that is read before one of the two is *some other*.
-So order that holds here holds for all capacities; order that is lost here may be kept there.
+element; a write always finds a free slot. Each run of the design is a run of this, whatever the
+capacity, for what is left out are guards, and an element that is read before one of the two is
+*some other*. So order that holds here holds for all capacities; order that is lost here may be kept
+there.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ class Blocked:
 
     ``on`` are the tasks that could end the wait, ``gone`` those that no longer can: they have
     ended, or are past the step that would have. ``never`` says that no task ever could: more is
-    asked at once than fits, or there is no task that it could meet at a link without room.
+    asked at once than fits, or there is no task that it could meet at a link of capacity 0.
     """
 
     task: str
@@ -269,14 +269,14 @@ class _State:
             self._units[pool] = self.design.unit(pool)
         return self._units[pool]
 
-    # --- links without room -------------------------------------------------------------------
+    # --- links of capacity 0 -------------------------------------------------------------------
 
     def _since(self, joint: Row) -> bool:
         """True if no task is ready at the links that a part of the row passes over."""
         return not any(self._failing(Row(joint.task, reason)) for reason in joint.since)
 
     def _comes(self, joint: Row, row: Row, end: Meeting) -> bool:
-        """True if the row's partner at a link without room is ready in this joint step, and
+        """True if the row's partner at a link of capacity 0 is ready in this joint step, and
         so are those that the partner meets in turn.
         """
         link, writing = end

@@ -1,10 +1,10 @@
 """The cycle of waits in a state in which nothing moves, with the holders of the pools in it.
 
-A wait for room or data leads to one task that could end it. A wait for threads or permits of a
-pool could be ended by any holder: it is part of a deadlock only because none of them can continue.
-So with such a wait all holders belong to the cycle. Where that can be, they stand in one round,
-each of which waits on the next; a holder that does not fit into it comes behind, with the waits
-that lead from it back into the round.
+A wait for a free slot or data leads to one task that could end it. A wait for threads or permits of
+a pool could be ended by any holder: it is part of a deadlock only because none of them can
+continue. So with such a wait all holders belong to the cycle. Where that can be, they stand in one
+round, each of which waits on the next; a holder that does not fit into it comes behind, with the
+waits that lead from it back into the round.
 """
 
 from __future__ import annotations

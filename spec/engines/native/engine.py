@@ -212,7 +212,7 @@ class Search:
         return ctypes.addressof(self.stash) + 8 * place
 
     def _publish_table(self) -> None:
-        # What the threads may add after they saw the limit must find room.
+        # What the threads may add after they saw the limit must find a free slot.
         limit = max(min(int(self.lines * 8 * FULL_AT), self.lines * 8 - 2 * self.slack), 1)
         if self.budget.max_states is not None:
             limit = min(limit, self.budget.max_states + (self.most_states is not None))

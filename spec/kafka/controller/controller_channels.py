@@ -9,9 +9,9 @@ there are four questions besides those that ``controller_queue`` asks of one que
 *May one broker hold up another?* Not if each has a thread of its own. With one thread for all, a
 broker that does not answer holds up all others.
 
-*May one hold up the controller?* Not if its queue always has room (``controller_queue`` says how
-much it needs). Up to 0.8.1 a queue had 10 places, and the controller waited if none was free; since
-0.8.2 it has no bound by default, and since 0.9 none at all (KAFKA-2122).
+*May one hold up the controller?* Not if its queue always has a free slot (``controller_queue`` says
+how much it needs). Up to 0.8.1 a queue had 10 places, and the controller waited if none was free;
+since 0.8.2 it has no bound by default, and since 0.9 none at all (KAFKA-2122).
 
 *When does a broker count as gone?* When its znode is gone, and when it has asked to shut down:
 never because a connection breaks or an answer is missing. A broker that is cut off from the
@@ -68,7 +68,7 @@ class Channels(Machine):
         self.made += 1
 
     def has_room(self) -> bool:
-        """True if the queues have room: always."""
+        """True if the queues have a free slot: always."""
         return True
 
     @action(fair=True, broker=upto(B))
@@ -183,7 +183,7 @@ class WaitingForRoom(Channels):
     Q = const(1, at_least=1)            # places in a queue, and the request under way
 
     def has_room(self) -> bool:
-        """True if the queue of each known broker has room."""
+        """True if the queue of each known broker has a free slot."""
         return all(not self.known[each] or self.made - self.obeyed[each] < self.Q
                    for each in range(self.B))
 

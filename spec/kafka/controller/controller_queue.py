@@ -147,7 +147,7 @@ class RefusingWhenFull(RequestQueue):
     """
 
     def put(self, partition: int) -> None:
-        """The decision enters the queue if it has room."""
+        """The decision enters the queue if it has a free slot."""
         if self.waiting() < self.P:
             self.waits[self.made - 1] = True
 

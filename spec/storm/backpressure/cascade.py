@@ -12,8 +12,8 @@ fills up, and it refuses in its turn. Backpressure *bubbles up*, one task at a t
 
 Two things follow. However long the last bolt is blocked, the tuples between it and its spout are
 bounded: n recvQs of C, and one output for each bolt that is refused. And no task stops before it
-has to: a spout emits as long as the first bolt has room, and a spout with tuples that never come
-near the blocked bolt emits forever.
+has to: a spout emits as long as the first bolt has a free slot, and a spout with tuples that never
+come near the blocked bolt emits forever.
 
 The alternative, which the text decides against, is one flag for the whole topology: *on* while any
 task is backlogged. The bound holds all the same. But all spouts stop at once, and as long as one
@@ -165,7 +165,7 @@ EXPECTATIONS = (
            "backpressure stops only tasks that are upstream", C=(1, 2), n=(2, 3)),
     expect(GlobalThrottle, BOUNDED, "holds", "one flag for all bounds the topology", C=(1, 2), n=2),
     expect(GlobalThrottle, NOT_AT_ONCE, "violated",
-           "one flag for all stops a spout although its bolt has room", C=(1, 2),
+           "one flag for all stops a spout although its bolt has a free slot", C=(1, 2),
            n=2),
     expect(GlobalThrottle, OTHERS, "violated",
            "one flag for all stops spouts of independent chains", C=(1, 2), n=2),

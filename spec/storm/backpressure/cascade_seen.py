@@ -66,7 +66,7 @@ class BoltSeen(View[Cascade]):
         yield see("holds", recvq=machine.recvq[0], overflowq=0)
 
 
-SPOUTS = refines(Cascade, ObservedFlag, "a spout sends while its own bolt has room",
+SPOUTS = refines(Cascade, ObservedFlag, "a spout sends while its own bolt has a free slot",
                  shows=SpoutsSeen, C=(1, 2), n=(2, 3))
 OTHERS = refines(Cascade, ObservedFlag, "the other spout sends even if the chain is blocked",
                  shows=OthersSeen, C=(1, 2), n=(2, 3))
@@ -75,7 +75,7 @@ BOLT = refines(Cascade, ObservedTask, "a bolt that is refused consumes nothing",
 
 EXPECTATIONS = (
     SPOUTS, OTHERS, BOLT,
-    refused(GlobalThrottle, "STORM-C24", "a spout stops although its bolt has room", like=SPOUTS,
+    refused(GlobalThrottle, "STORM-C24", "a spout stops although its bolt is not full", like=SPOUTS,
             C=1, n=2, beside=("STORM-H3",)),
     refused(GlobalThrottle, "STORM-C24", "a spout of an independent chain stops",
             like=OTHERS, C=1, n=2, beside=("STORM-H2",)),

@@ -10,7 +10,7 @@ U, an upstream worker, sends tuples to a task of another worker, and keeps one f
     '--- hear --- [ statuses, at most D ] <-- send --+---- T ----------'
 
 Two threads change *backlogged* and send statuses to U. N, the receiving thread, never waits. If a
-tuple finds no room in recvQ, N sets the flag, sends a status if the flag was not set or if the
+tuple finds no free slot in recvQ, N sets the flag, sends a status if the flag was not set or if the
 overflowQ has grown by more than R since the last status, and puts the tuple into the overflowQ. T,
 the timer's thread, checks whether the flag is set and the overflowQ empty; then it clears the flag
 and sends a status. To send a status is to read the flags of all tasks (a *snapshot*; here there is

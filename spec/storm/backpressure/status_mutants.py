@@ -90,7 +90,7 @@ class FailingOnSystemTask(LockedSpill):
 
     @action
     def system_spills(self) -> None:
-        """A tuple for the system task finds no room."""
+        """A tuple for the system task finds no free slot."""
         require(not self.system)
         self.system = True
 

@@ -3,7 +3,7 @@
 Theory. ``status`` has U, N and T with their steps, for one task. ``observed_status`` controls the
 network: it sees each spill with the status that N sends, each check with the status that T sends,
 each status that arrives, is overtaken or lost, and may read U's flag. Tuples on their way, and
-those that find room in recvQ, are hidden. What is shown is the protocol under its lock
+those that find a free slot in recvQ, are hidden. What is shown is the protocol under its lock
 (``LockedSpill``): there a spill, and a check, is one step. If the tuple is put after the lock is
 released (``LockedStatus``), the observer sees N begin and finish.
 

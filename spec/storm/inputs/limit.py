@@ -3,7 +3,7 @@
 Theory of operation
 -------------------
 ``executor.overflow.limit`` bounds the overflowQ of a task. A receiving thread that finds no
-room in recvQ looks at the length of the overflowQ: below the limit the tuple goes there, at
+free slot in recvQ looks at the length of the overflowQ: below the limit the tuple goes there, at
 the limit *that tuple* is dropped and counted. A limit of 0 means that there is none.
 
     sender --> receiving thread --> [ recvQ, at most C ] -----> task
@@ -195,7 +195,7 @@ class LimitedInput(Machine):
 
 
 class DroppingTheHead(LimitedInput):
-    """The oldest tuple of the overflowQ is dropped to make room."""
+    """The oldest tuple of the overflowQ is dropped to free a slot."""
 
     def drop(self, thread: int) -> None:
         """Drop the oldest tuple, and add the new one."""
@@ -205,7 +205,7 @@ class DroppingTheHead(LimitedInput):
 
 
 class DroppingTheTail(LimitedInput):
-    """The youngest tuple of the overflowQ is dropped to make room."""
+    """The youngest tuple of the overflowQ is dropped to free a slot."""
 
     def drop(self, thread: int) -> None:
         """Drop the youngest tuple, and add the new one."""
@@ -221,7 +221,7 @@ class DroppingTheTail(LimitedInput):
 
 
 class DroppingAll(LimitedInput):
-    """All tuples of the overflowQ are dropped to make room."""
+    """All tuples of the overflowQ are dropped to free a slot."""
 
     def drop(self, thread: int) -> None:
         """They go, the new one is added."""
@@ -240,7 +240,7 @@ class DroppingSilently(LimitedInput):
 
 
 class IntoRecvqAnyway(LimitedInput):
-    """A tuple goes into recvQ whenever that has room."""
+    """A tuple goes into recvQ whenever that has a free slot."""
 
     @action(thread=upto(LimitedInput.k))
     def arrive(self, thread: int) -> None:
@@ -296,7 +296,7 @@ EXPECTATIONS = (
     expect(DroppingSilently, "STORM-L6", "violated", "dropped tuples are not counted", X=1),
     expect(DroppingSilently, "STORM-L8", "violated",
            "a silently dropped tuple is neither processed nor counted", X=1),
-    expect(IntoRecvqAnyway, ORDER, "violated", "into recvQ whenever it has room", X=1),
+    expect(IntoRecvqAnyway, ORDER, "violated", "into recvQ whenever it has a free slot", X=1),
     expect(DroppingTheHead, ORDER, "holds", "drops from the head, in order all the same",
            X=(1, 2)),
     expect(DroppingAbove, LIMITED, "violated", "> instead of >=", X=(1, 2)),

@@ -3,9 +3,9 @@
 Theory. ``storm.queue``, ``storm.limit`` and ``storm.batching`` say which policies keep which
 promises. This machine says what the promises amount to for an observer that hands tuples in,
 lets the task process, and asks for sizes, whatever the policy is. The place of a tuple follows
-from the promises themselves: a remote tuple goes to recvQ if that has room and the overflowQ is
-empty, otherwise to the overflowQ, or at the limit nowhere. So the observer needs no guesses, with
-one exception: when a local sender's batch enters recvQ is the sender's affair, and an
+from the promises themselves: a remote tuple goes to recvQ if that has a free slot and the overflowQ
+is empty, otherwise to the overflowQ, or at the limit nowhere. So the observer needs no guesses,
+with one exception: when a local sender's batch enters recvQ is the sender's affair, and an
 *internal* action here.
 
 That the overflowQ is not starved concerns infinite runs; what can be observed is a bound. The

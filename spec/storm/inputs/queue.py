@@ -107,7 +107,7 @@ class TaskInput(Machine):
 
     @action(fair=True, sender=upto(S))
     def publish(self, sender: int) -> None:
-        """A local sender puts a tuple into recvQ, which has room."""
+        """A local sender puts a tuple into recvQ, which has a free slot."""
         require(len(self.recvq) < self.C)
         local = self.R + sender
         self.recvq.push(Tuple(local, self.emitted[local]))
@@ -325,11 +325,11 @@ class RecvqSizeFirstInput(TaskInput):
 
 
 class IntoRecvqInput(TaskInput):
-    """Remote tuples go into recvQ whenever it has room, overflowQ or not (D9): a mutant, which
-    neither the text nor the code has."""
+    """Remote tuples go into recvQ whenever it is not full, overflowQ or not (D9): a mutant,
+    which neither the text nor the code has."""
 
     def place(self, tuple: Tuple) -> None:
-        """Put the tuple into recvQ if that has room, whatever is in the overflowQ."""
+        """Put the tuple into recvQ if that has a free slot, whatever is in the overflowQ."""
         if len(self.recvq) < self.C:
             self.recvq.push(tuple)
         else:
@@ -337,7 +337,7 @@ class IntoRecvqInput(TaskInput):
 
 
 class OverfullInput(TaskInput):
-    """A local sender does not check for room, as if recvQ were unbounded."""
+    """A local sender does not check for a free slot, as if recvQ were unbounded."""
 
     recvq_budget = integer(0, TaskInput.C + 1)
 
@@ -416,7 +416,7 @@ EXPECTATIONS = (
     expect(TaskInput, NOT_STARVED, "holds",
            "overflow size first, then recvQ size, budgets kept", C=(1, 2, 3)),
     expect(RecvqSizeFirstInput, ORDER, "violated", "the two sizes in the other order", C=(1, 2)),
-    expect(IntoRecvqInput, ORDER, "violated", "into recvQ whenever it has room (D9)", C=(1, 2)),
+    expect(IntoRecvqInput, ORDER, "violated", "into recvQ whenever it is not full (D9)", C=(1, 2)),
     expect(DrainingInput, ORDER, "holds", "overflow size first, then recvQ until empty", C=(1, 2)),
     expect(DrainingInput, NOT_STARVED, "violated",
            "draining recvQ until it is empty starves the overflowQ (D3)", C=(1, 2)),
@@ -424,12 +424,12 @@ EXPECTATIONS = (
            "the real code's first phase has no bound (D3)", C=(1, 2)),
     expect(ForgetfulInput, NOT_STARVED, "violated", "budgets forgotten (D3)", C=(1, 2)),
     expect(TaskInput, "STORM-Q2", "holds", "recvQ is bounded by the check in publish", C=(1, 2, 3)),
-    expect(OverfullInput, "STORM-Q2", "violated", "local senders do not check for room", C=1),
+    expect(OverfullInput, "STORM-Q2", "violated", "local senders do not check for a slot", C=1),
     expect(LocalBehindInput, "STORM-Q3", "violated", "local tuples behind remote ones", C=1),
     expect(LocalOverflowInput, "STORM-Q3", "violated", "local senders spill", C=1),
     expect(TaskInput, "STORM-Q3", "holds", "overflow is for remote tuples only", C=(1, 2)),
     expect(TaskInput, "STORM-Q4", "holds", "remote tuples follow into the overflowQ", C=(1, 2)),
-    expect(IntoRecvqInput, "STORM-Q4", "violated", "into recvQ whenever it has room", C=(1, 2)),
+    expect(IntoRecvqInput, "STORM-Q4", "violated", "into recvQ whenever it is not full", C=(1, 2)),
     expect(OverflowFirstInput, "STORM-Q6", "violated", "the overflowQ first", C=1),
     expect(OverflowFirstInput, ORDER, "violated",
            "taking the overflowQ first breaks the order", C=1),

@@ -58,7 +58,7 @@ class WaitingTimer(Machine):
 
     @action(fair=True, task=upto(n))
     def serve(self, task: int) -> None:
-        """Serve a task: put a tick into its recvQ, if there is room."""
+        """Serve a task: put a tick into its recvQ, if there is a free slot."""
         require(self.turn == task and self.due[task])
         if self.recvq[task] < self.C:
             self.recvq[task] += 1
@@ -68,7 +68,7 @@ class WaitingTimer(Machine):
         self.turn = task + 1
 
     def find_full(self, task: int) -> None:
-        """Wait until the recvQ has room."""
+        """Wait until the recvQ has a free slot."""
         require(self.recvq[task] < self.C)
 
     # --- the tasks ---------------------------------------------------------------------------
@@ -135,6 +135,6 @@ EXPECTATIONS = (
 UNSEEN = {
     "STORM-L12": "A late tick differs from a lost one only in infinite runs.",
     "STORM-L13":
-        "A tick that finds no room is left out by every timer that does not wait; how many were "
+        "A tick that finds no slot is left out by every timer that does not wait; how many were "
         "sent is known inside only.",
 }

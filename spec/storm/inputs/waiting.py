@@ -46,7 +46,7 @@ class Pause(IntEnum):
 
 
 class Retrying(Machine):
-    """A task with the progressive strategy, and a receiver that may have room or not."""
+    """A task with the progressive strategy, and a receiver that may have a free slot or not."""
 
     l1 = const(1)                       # turns in which it spins
     l2 = const(2)                       # turns in which it parks
@@ -101,13 +101,13 @@ class Retrying(Machine):
 
     @action
     def fill_up(self) -> None:
-        """The receiver has no room any more."""
+        """The receiver has no free slot any more."""
         require(self.room)
         self.room = False
 
     @action
     def drain(self) -> None:
-        """The receiver has room again."""
+        """The receiver has a free slot again."""
         require(not self.room)
         self.room = True
 
@@ -165,7 +165,7 @@ class CountingOn(Retrying):
 
 
 class WaitingForWakeUp(Retrying):
-    """A sleeping task is woken only by its receiver, when that gets room."""
+    """A sleeping task is woken only by its receiver, when that gets a free slot."""
 
     @action(fair=True)
     def wake(self) -> None:

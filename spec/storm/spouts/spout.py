@@ -141,7 +141,7 @@ class MaxPending(Machine):
               "eventually, so that it may emit.",
               source="storm#rotating; STORM-3514, STORM-549")
     def maximum_does_not_stop_for_ever(self) -> tuple[bool, bool]:
-        """Answers or timeouts make room."""
+        """Answers or timeouts free a slot."""
         return self.has_reached_max(), not self.has_reached_max()
 
 
@@ -254,7 +254,7 @@ EXPECTATIONS = (
            k=(1, 2, 3)),
     expect(PendingLookedAtTooLate, "STORM-K37", "violated", "> instead of >=", M=MAXIMA, k=(1, 2)),
     expect(MaxPending, "STORM-K4", "violated", "not given means unlimited (D12)", M=0),
-    expect(MaxPending, "STORM-K5", "holds", "answers and timeouts make room",
+    expect(MaxPending, "STORM-K5", "holds", "answers and timeouts free a slot",
            M=MAXIMA, k=TASKS, E=EMITS),
     expect(PendingWithoutTimeouts, "STORM-K5", "violated",
            "no timeouts: lost roots stop the spout (STORM-3514)", M=MAXIMA, k=TASKS, E=EMITS),

@@ -88,7 +88,7 @@ class FetchingAtLeastOne(FetchingBytes):
     """The first message of a fetch comes whatever its size."""
 
     def fits(self, size: int, room: int) -> bool:
-        """True if the fetch is still empty, or there is room."""
+        """True if the fetch is still empty, or there is space."""
         return room == self.F or super().fits(size, room)
 
 

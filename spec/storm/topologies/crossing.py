@@ -9,14 +9,14 @@ Two paths run through workers 0 and 1, one in each direction and back:
 
 A link carries all tuples from one worker to the other, in order: those for the middle bolt
 there, and those for the last one. There is no cycle among the components. There is one among
-the threads if the receiving thread may wait for room:
+the threads if the receiving thread may wait for a free slot:
 
     receiving thread of 0  waits for  middle of 0          (it is full)
     middle of 0            waits for  the link from 0 to 1 (its output is refused)
     the link from 0 to 1   waits for  the receiving thread of 1
     receiving thread of 1  waits for  middle of 1,  and so on round to the first.
 
-Both last bolts are idle meanwhile: the tuples for them are behind the ones that find no room.
+Both last bolts are idle meanwhile: the tuples for them are behind the ones that find no free slot.
 The overflowQ cuts the cycle where a receiving thread would wait. So does dropping. Waiting
 *at the limit* of an overflowQ closes it again, unless the limit X is greater than H, the tuples
 that a spout sends after the first one has spilled and before it hears ON. Below W + H, the
@@ -287,7 +287,7 @@ class RefusingTheHead(RefusingReceiver):
 
     @action(fair=True, worker=upto(2))
     def receive(self, worker: int) -> None:
-        """Accept the head, if there is room; a refusal changes nothing."""
+        """Accept the head, if there is a free slot; a refusal changes nothing."""
         if self.link[1 - worker]:
             full = (self.last[worker] == self.C if self.link[1 - worker][0] == Task.LAST
                     else self.middle[worker] == self.C)

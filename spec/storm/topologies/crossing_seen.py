@@ -7,7 +7,7 @@ A pair that can take no step is not quiescent but stalled: everything is pending
 
 The observer of a task's input (``observed_input``) sees of a receiving thread whether it waits.
 
-A task that keeps a refused tuple although its receiver has room, and does not try again
+A task that keeps a refused tuple although its receiver has a free slot, and does not try again
 (``waiting``), stalls the run as well: the tuple is pending, and no wake-up reaches the task.
 
 Source: ``crossing``, ``waiting``, ``observed_topology``, ``observed_input``.
@@ -67,8 +67,8 @@ class LengthsSeen(View[CrossingPaths]):
 class RetriesSeen(View[Retrying]):
     """The writes of a task that was refused, and whether its run stalls.
 
-    ``history`` counts the failed attempts in a row while the receiver had room; more than one for
-    each turn of the strategy means forever.
+    ``history`` counts the failed attempts in a row while the receiver had a free slot; more than
+    one for each turn of the strategy means forever.
     """
 
     history: int = 0
@@ -105,7 +105,7 @@ RETRIES = refines(Retrying, ObservedRun, "a task that is refused tries again", s
 
 EXPECTATIONS = (
     PATHS, THREAD, LENGTHS, RETRIES,
-    refused(WaitingForWakeUp, "STORM-C13", "a task is not woken although its receiver has room",
+    refused(WaitingForWakeUp, "STORM-C13", "a task is not woken although its receiver is not full",
             like=RETRIES),
     refines(DroppingAtTheLimit, ObservedRun, "dropping at the limit stops no task",
             shows=PathsSeen, seen_by={"W": "W"}, W=1, H=1, X=0),
@@ -113,7 +113,7 @@ EXPECTATIONS = (
             shows=PathsSeen, seen_by={"W": "W"}, W=1),
     refused(WaitingAtTheLimit, "STORM-C13", "a receiving thread waits at the limit (D7)",
             like=PATHS, X=0),
-    refused(WaitingAtTheLimit, "STORM-I11", "the next tuple has no room (D7)", like=THREAD, X=0),
+    refused(WaitingAtTheLimit, "STORM-I11", "the next tuple has no slot (D7)", like=THREAD, X=0),
     refused(WithoutTransferThread, "STORM-C13", "nothing leaves the worker (STORM-2983)",
             like=PATHS),
     refused(RefusingTheHead, "STORM-C13", "a refused tuple is tried again before the next one",

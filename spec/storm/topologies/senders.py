@@ -195,7 +195,7 @@ class ColocatedSender(Sender):
     recvq = integer(0, C)
 
     def is_free(self, to: int) -> bool:
-        """True if the receiver is Y, or X's recvQ has room."""
+        """True if the receiver is Y, or X's recvQ has a free slot."""
         return to == Receiver.Y or self.recvq < self.C
 
     def deliver(self, tuple: Tuple) -> None:

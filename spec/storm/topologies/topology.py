@@ -36,7 +36,7 @@ when the bolt has processed it. The same rules hold ("with or without ACKing ena
 
 Granularity: one action is a call of nextTuple, one tryTransfer of a message it emits, one
 retry of a pending head, or the processing of one received message with what it emits. The
-spout's retries may come between two emits of a round: an emit that waits for room needs
+spout's retries may come between two emits of a round: an emit that waits for a free slot needs
 that, and elsewhere it only adds behaviour. A run emits N root tuples in all.
 
 Source: "Backpressure model for Storm 2.0" (STORM-2306); 000#within, which names the messaging
@@ -246,7 +246,7 @@ class SpoutThatStopsConsuming(Topology):
 
 
 class BoundedPending(Topology):
-    """The spout's pendingEmits has a bound, and emit waits for room in it (STORM-292).
+    """The spout's pendingEmits has a bound, and emit waits for a free slot in it (STORM-292).
 
     Storm's own bounded queue threw an exception there instead, and the worker died
     (STORM-3073)."""
@@ -346,7 +346,7 @@ class BlockingFlush(Topology):
 
     @action(fair=True)
     def flush(self) -> None:
-        """The flush returns once a tuple has found room."""
+        """The flush returns once a tuple has found a free slot."""
         require(self.flushing and len(self.recvq[Task.BOLT]) < self.C)
         self.recvq[Task.BOLT].push(Message(Kind.DATA, self.batch.pop()))
         self.flushing = False
@@ -438,11 +438,11 @@ class EchoingBolts(LoopingBolts):
 
 
 class WaitingToTake(EchoingBolts):
-    """A bolt waits for room before it takes a tuple, so that nothing is ever pending."""
+    """A bolt waits for a free slot before it takes a tuple, so that nothing is ever pending."""
 
     @action(fair=True, bolt=upto(2))
     def consume(self, bolt: int) -> None:
-        """The other's recvQ has room."""
+        """The other's recvQ has a free slot."""
         require(self.recvq[1 - bolt] < self.C)
         super().consume(bolt)
 
@@ -502,7 +502,7 @@ EXPECTATIONS = (
     expect(LoopingBolts, "STORM-T5", "violated",
            "bolts that feed each other (STORM-3637)", C=(1, 2, 3)),
     expect(EchoingBolts, "STORM-T5", "violated", "nothing leaves the cycle", C=(1, 2, 3)),
-    expect(WaitingToTake, "STORM-T5", "violated", "each waits for room before it takes",
+    expect(WaitingToTake, "STORM-T5", "violated", "each waits for a free slot before it takes",
            C=(1, 2, 3)),
     expect(ChainedBolts, "STORM-T5", "holds", "bolts without a cycle", C=(1, 2, 3)),
 )

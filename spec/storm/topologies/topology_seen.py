@@ -126,7 +126,7 @@ EXPECTATIONS = (
     refused(LosingWithoutAckers, "STORM-C3", "a refused tuple is lost", like=LANE, E=2),
     refused(GreedyBolt, "STORM-C6", "a bolt consumes with pending messages", like=BOLT, E=2, N=6),
     refused(SpoutThatStopsConsuming, "STORM-C13", "the spout stops consuming, too", like=RUN, E=2),
-    refused(BlockingFlush, "STORM-C13", "a flush waits for room (D11)", like=RUN, E=2, N=6),
+    refused(BlockingFlush, "STORM-C13", "a flush waits for a free slot (D11)", like=RUN, E=2, N=6),
     refused(BoundedPending, "STORM-C13", "emit waits at a bound (STORM-292)", like=RUN, E=2, N=6),
     *(refused(variant, "STORM-C13", about,
               like=replace(RUN, machine=LoopingBolts, shows=LoopSeen, grid=(("C", 1),)))

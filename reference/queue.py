@@ -2,9 +2,9 @@
 
 Theory of operation
 -------------------
-The state is three sequences: the items, the wait queue of the *puts* that wait for room, and that
-of the *takes* that wait for an item. There is no clock, no thread and no event loop in here: every
-method runs at once, and returns in its ``Step`` its answer and the waiters that it woke.
+The state is three sequences: the items, the wait queue of the *puts* that wait for a free slot, and
+that of the *takes* that wait for an item. There is no clock, no thread and no event loop in here:
+every method runs at once, and returns in its ``Step`` its answer and the waiters that it woke.
 
 A wait goes through two instants. First the waiter is *woken*: something happened after which it
 can complete. Then the driver, when the waiter runs, *claims* the completion, and only then does
@@ -22,7 +22,7 @@ Invariants
 * every waiter that could complete now has been woken;
 * a call that raises has changed nothing.
 
-The treatment of an item for which there is no room is its ``Overflow``. Only ``WAIT`` has puts that
+The treatment of an item that does not fit is its ``Overflow``. Only ``WAIT`` has puts that
 wait. All items that are dropped are named in the ``Step`` that dropped them, and counted.
 """
 
@@ -68,7 +68,7 @@ class Disconnected(Exception):
 
 
 class Overflow(enum.Enum):
-    """The treatment of an item for which there is no room.
+    """The treatment of an item that does not fit.
 
     ``WAIT``: an offer is refused and a put waits. ``REJECT``: an offer is refused and a put raises
     ``QueueFull``. The others never wait and never refuse. Four of them drop: the arriving item, the
@@ -176,7 +176,7 @@ class BoundedQueue(Generic[T]):
     # -- calls that never wait ----------------------------------------------------------------
 
     def offer(self, item: T) -> Step[bool]:
-        """Put ``item`` if there is room; return whether it was accepted.
+        """Put ``item`` if there is a free slot; return whether it was accepted.
 
         A queue that drops accepts always, except that with ``DROP_NEWEST`` and no room the
         answer is ``False`` and the item is in ``dropped``.
@@ -312,7 +312,7 @@ class BoundedQueue(Generic[T]):
         self._cancelled += 1
 
     def _drop_for(self, item: T) -> Step[bool]:
-        """Drop for an arrival, in a queue without room that neither waits nor refuses."""
+        """Drop for an arrival, in a full queue that neither waits nor refuses."""
         if self.overflow is Overflow.DROP_NEWEST or self._cut_off:
             self._discarded += 1
             return Step(self._cut_off, dropped=(item,))

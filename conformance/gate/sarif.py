@@ -29,7 +29,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     ORDERED: "Elements of one sender arrive in the order in which they were sent.",
     NO_DUPLICATES: "No element is processed twice.",
     NO_LOSS: "Every element that a source produced is processed eventually or is still in a queue.",
-    NO_FAILURE: "No task fails for lack of room.",
+    NO_FAILURE: "No task fails for lack of a free slot.",
     LIVE: "Whatever happens, each task can still take a step later.",
     NO_STARVATION: "The task takes a step again and again.",
 }

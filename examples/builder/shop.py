@@ -1,7 +1,7 @@
 """A shop with a pool of threads, built in Python: `python examples/builder/shop.py`.
 
 Orders are priced and packed by threads of one pool. A thread that has priced an order keeps it
-until there is room on the shelf. How many threads are enough?
+until there is a free slot on the shelf. How many threads are enough?
 """
 
 from checkvalve.spec.design.builder import Design

@@ -1,9 +1,9 @@
 """Entries in memory before they go to disk, after BookKeeper's ``EntryMemTable``.
 
-There is room for twice the size at which a table is worth a flush: a table may fill while the one
-before it is flushed. An entry for which there is no room waits in a queue, and asks for a flush as
-long as it waits, however small the table is. So every entry gets room that is not longer than twice
-the size; a longer one never would, and is refused.
+There is space for twice the size at which a table is worth a flush: a table may fill while the one
+before it is flushed. An entry for which there is no space waits in a queue, and asks for a flush as
+long as it waits, however small the table is. So every entry gets space that is not longer than
+twice the size; a longer one never would, and is refused.
 
 No disk and no threads: a driver writes the tables to be flushed, and reports when that is done. A
 flush that fails must be tried again. A call that raises has changed nothing.
@@ -27,7 +27,7 @@ class MemtableMisuse(ValueError):
 
 
 class EntryTooLong(ValueError):
-    """An entry is longer than there can ever be room for: it would wait forever."""
+    """An entry is longer than there can ever be space for: it would wait forever."""
 
 
 class Moved(NamedTuple):
@@ -57,7 +57,7 @@ class Memtable:
 
     @property
     def waiting(self) -> int:
-        """Number of entries that wait for room."""
+        """Number of entries that wait for space."""
         return len(self._line)
 
     def add(self, key: Key, length: int) -> Moved:

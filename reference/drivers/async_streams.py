@@ -2,7 +2,7 @@
 
 ``AsyncPublisher`` draws an element from the generator when a subscriber wants one, so a generator
 that does much work does none for nobody. ``elements_of`` is the other way round: an async iterator
-over any publisher, which asks for a batch ahead while it has room.
+over any publisher, which asks for a batch ahead while it has a free slot.
 
 The cores (``reactive``) decide everything; this module only sleeps and wakes. A subscription has
 one task, in which all its signals are made, so they never overlap, and none is made by a call.

@@ -1,7 +1,7 @@
 """A queue for the tasks of one event loop that can be closed, cut off and joined.
 
-A waiter sleeps on a future in one of three wait queues. A call that makes room, brings an item, or
-reports the last item as done wakes one of them, or all; closing wakes all. A woken waiter looks
+A waiter sleeps on a future in one of three wait queues. A call that frees a slot, brings an item,
+or reports the last item as done wakes one of them, or all; closing wakes all. A woken waiter looks
 again, so no call relies on the state at its wake-up. A call that is cancelled after it was woken
 wakes the next one.
 """
@@ -43,7 +43,7 @@ class ClosableQueue(Generic[T]):
     # -- calls --------------------------------------------------------------------------------
 
     async def put(self, item: T) -> None:
-        """Put it, and wait for room if need be.
+        """Put it, and wait for a free slot if need be.
 
         Raises ``Closed``, and the exceptions of ``admits``.
         """

@@ -33,7 +33,7 @@ class AsyncQueue(Generic[T]):
         self._turns: dict[Ticket, asyncio.Future[None]] = {}
 
     def offer(self, item: T) -> bool:
-        """Put ``item`` if there is room; never waits."""
+        """Put ``item`` if there is a free slot; never waits."""
         return self._after(self._core.offer(item))
 
     def poll(self) -> T | Empty:
@@ -41,7 +41,7 @@ class AsyncQueue(Generic[T]):
         return self._after(self._core.poll())
 
     async def put(self, item: T) -> None:
-        """Put ``item``, and wait for room if need be. Cancelled: the item was not put."""
+        """Put ``item``, and wait for a free slot if need be. Cancelled: the item was not put."""
         ticket = self._after(self._core.put(item))
         if ticket is not None:
             await self._wait(ticket)

@@ -6,7 +6,7 @@ A response is the number, one byte (0: done, 1: too many requests), a length, an
 bytes. All of it is big-endian.
 
 ``Bookie`` decides which requests are admitted and when responses are sent; ``Memtable`` which adds
-have room. This module reads and writes as they decide, and reports to both what has happened.
+have space. This module reads and writes as they decide, and reports to both what has happened.
 Nothing here waits for a permit, so that the loop that gives permits back never has to wait.
 """
 
@@ -213,7 +213,7 @@ class BookieServer:
 
     def _decode(self, name: int, channel: _Channel) -> Iterator[_Request]:
         """The frames that are complete. Raises ``ConnectionError`` for what is none: another kind,
-        or an entry that is longer than all the room in the memtable."""
+        or an entry that is longer than all the space in the memtable."""
         rest = channel.rest
         while len(rest) >= REQUEST.size:
             kind, number, length = REQUEST.unpack_from(rest)

@@ -5,8 +5,9 @@ follow; or 1 and a count for permits. The receiving end speaks first: its first 
 for each of its slots, so that the sender need not know how many there are. After the last element
 the sender says so (a half-close), and the receiver closes.
 
-Nothing here waits for room in a connection: permits bound what is under way. A peer that breaks the
-rules of the link ends it with ``LinkMisuse``, and one that goes away with ``ConnectionError``.
+Nothing here waits for space in a connection: permits bound what is under way. A peer that
+breaks the rules of the link ends it with ``LinkMisuse``, and one that goes away with
+``ConnectionError``.
 """
 
 from __future__ import annotations

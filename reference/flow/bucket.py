@@ -56,7 +56,7 @@ class RateLimit:
         return self._held
 
     def tick(self) -> None:
-        """A tick passes, and its permits come as far as there is room."""
+        """A tick passes, and its permits come as far as they fit."""
         self._held += self._bucket.tick(self._held)
 
     def idle(self, ticks: int) -> None:

@@ -7,7 +7,7 @@ way and at the receiver than it has slots.
 
 Neither end has a clock or a connection. A driver delivers what an end returns to the other end,
 once each and in order: a message that is lost is a credit lost, and one that comes twice is a
-credit for which there is no room. For networks that do that, see ``counted``.
+credit for which there is no free slot. For networks that do that, see ``counted``.
 
 A call that raises has changed nothing.
 """

@@ -118,7 +118,7 @@ class Executor:
     def wait(self, *, happened: bool) -> int:
         """After a turn: the nanoseconds until the next one (0: at once).
 
-        A task that waits for room waits by another strategy than one that has nothing to do.
+        A task that waits for a free slot waits by another strategy than one that has nothing to do.
         """
         if happened:
             self._waiter.went_on()

@@ -118,7 +118,7 @@ class StatusTracker:
     # -- the receiving thread -----------------------------------------------------------------
 
     def spill(self, task: int, before: int, put: Callable[[], object]) -> Steps:
-        """A tuple for ``task`` found no room in recvQ, and ``before`` are in the overflowQ.
+        """A tuple for ``task`` found no free slot in recvQ, and ``before`` are in the overflowQ.
 
         ``put`` adds it there; it is called at the right moment. Raises ``UnknownTask``, at
         once, for a task of another worker.

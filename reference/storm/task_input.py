@@ -8,8 +8,8 @@ thread and no clock in here: every method runs at once. The three threads of a w
 interleaving of their calls is a run of a worker.
 
 *Remote* tuples come in transfers. The receiving thread never waits: a tuple goes to recvQ if
-that has room and nothing else must go first, otherwise to the overflowQ, and at the overflow limit
-the tuple that arrives is dropped and counted. *Local* tuples enter recvQ or are refused.
+that has a free slot and nothing else must go first, otherwise to the overflowQ, and at the overflow
+limit the tuple that arrives is dropped and counted. *Local* tuples enter recvQ or are refused.
 
 Batches. With ``batch`` above 1 a producer collects tuples before it inserts them. The batch is
 a part of the path to recvQ: while it is not empty nothing may pass it, so tuples that cannot be
@@ -86,7 +86,7 @@ class Phase(enum.Enum):
 class Arrival(NamedTuple):
     """The outcome of a transfer: for each tuple, in order, true if it was kept.
 
-    ``spilled`` has, for each tuple that found no room in recvQ, the length of the
+    ``spilled`` has, for each tuple that found no free slot in recvQ, the length of the
     overflowQ then, which the backpressure status needs.
     """
 
@@ -164,7 +164,7 @@ class TaskInput(Generic[T]):
         return self.overflow_limit == 0 or len(self._overflowq) < self.overflow_limit
 
     def _overflow(self, tuple_: T) -> bool:
-        """Take a tuple that found no room in recvQ; true if it is kept."""
+        """Take a tuple that found no free slot in recvQ; true if it is kept."""
         if not self._overflow_has_room():
             return self._drop(tuple_)
         self._overflowq.append(tuple_)

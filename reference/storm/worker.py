@@ -19,7 +19,7 @@ the ticks of all others, D14). At most one tick is due to a task.
 
 With ``batch`` above 1 a local message goes into its sender's batch first, and the receiving
 thread has a batch of its own. A timer puts a flush into the recvQ of each task that has
-messages in a batch, or skips it if there is no room; the task flushes when it gets there.
+messages in a batch, or skips it if there is no free slot; the task flushes when it gets there.
 Ticks and flushes are not recorded.
 
 There is no network, no clock and no thread in here. A worker that dies is thrown away; a new
@@ -303,7 +303,7 @@ class Worker:
         self.run_timer()
 
     def run_timer(self) -> bool:
-        """The timer's thread: put due ticks that find room; true if there was any.
+        """The timer's thread: put due ticks that find a free slot; true if there was any.
 
         The driver of a worker calls this from time to time; ``tick`` calls it as well.
         """

@@ -65,7 +65,7 @@ _OPERATIONS: Final = (
 
 _PROMISES: Final = {
     "put": {
-        "The item of a waiting put goes in as soon as there is room.": "QUEUE-7",
+        "The item of a waiting put goes in as soon as there is a free slot.": "QUEUE-7",
     },
     "take": {
         "A waiting take gets an item as soon as there is one.": "QUEUE-8",

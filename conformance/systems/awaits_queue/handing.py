@@ -1,7 +1,7 @@
 """A queue that hands its items over: the base of the twins of hand-over bugs.
 
 The reference wakes a waiter, which then takes its item itself. Several libraries hand over instead:
-a call that brings an item gives it to the waiter's future, and a call that makes room takes the
+a call that brings an item gives it to the waiter's future, and a call that frees a slot takes the
 item of a waiting put. Then a waiter that is cancelled may have its item already, and its reaction
 to that is where they went wrong. This one does it right: a call that has been handed its item is
 not cancelled any more.
@@ -33,7 +33,7 @@ class HandingQueue:
         return len(self._items)
 
     def offer(self, item: Any) -> bool:
-        """Give the item to a take that waits, or keep it; False if there is no room."""
+        """Give the item to a take that waits, or keep it; False if there is no free slot."""
         while self._takes:
             turn = next(iter(self._takes))
             del self._takes[turn]
@@ -53,7 +53,7 @@ class HandingQueue:
         return item
 
     async def put(self, item: Any) -> None:
-        """Put an item, and wait for room if need be."""
+        """Put an item, and wait for a free slot if need be."""
         if not self.offer(item):
             turn = asyncio.get_running_loop().create_future()
             self._puts[turn] = item
@@ -86,7 +86,7 @@ class HandingQueue:
         return True
 
     def _fill(self) -> None:
-        """Admit the puts that wait, as far as there is room."""
+        """Admit the puts that wait, as far as there is a free slot."""
         while self._puts and len(self._items) < self._capacity:
             turn = next(iter(self._puts))
             item = self._puts.pop(turn)

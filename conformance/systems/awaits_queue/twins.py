@@ -101,7 +101,7 @@ class GetLosesItem(asyncio.Queue[Any]):
 
 
 @TWINS.twin(
-    "anyio-deaf-sender", "QUEUE-7", "a receive that does not wait makes room and wakes no send",
+    "anyio-deaf-sender", "QUEUE-7", "a receive that does not wait frees a slot and wakes no send",
     "anyio #143")
 class LeavingSendersAsleep(HandingQueue):
     """Only a take that had to wait admits the next put."""
@@ -137,7 +137,7 @@ class HandsToCancelled(HandingQueue):
 
 @TWINS.twin(
     "anyio-hands-back", "QUEUE-9",
-    "the item of a receive that is cancelled goes back, whether there is room or not",
+    "the item of a receive that is cancelled goes back, whether there is a free slot or not",
     "anyio #147, its review: the buffer may exceed its size")
 class HandsBack(HandingQueue):
     """The place of the item may have been taken by then."""

@@ -8,9 +8,9 @@ SYSTEM = System(
     name="bookkeeper.memtable",
     folder=__name__,
     subject="servers",
-    about="a memtable in the style of BookKeeper's: room for bytes, and flushes in the background",
+    about="a memtable in the style of BookKeeper's: space for bytes, and flushes in the background",
     page="bookkeeper-port.md",
-    no_logs="an entry that waits is judged by whether there was room, at the instant at "
+    no_logs="an entry that waits is judged by whether there was space, at the instant at "
             "which nothing more happens, and a log of adds and flushes does not show that "
             "instant",
     shipped=(

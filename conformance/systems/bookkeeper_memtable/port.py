@@ -13,9 +13,9 @@ from ...ports.base import (
 __all__ = ["EVENTS", "PORT"]
 
 EVENTS: Final[Mapping[str, str]] = {
-    "insert": "there is room for the entry of that name, and it is in the table; or it was there "
+    "insert": "there is space for the entry of that name, and it is in the table; or it was there "
               "already",
-    "refuse": "the entry of that name is longer than there can ever be room for, which is twice "
+    "refuse": "the entry of that name is longer than there can ever be space for, which is twice "
               "`capacity`",
     "flush": "the table, of that many bytes, is to be written; or a failed flush, again",
 }
@@ -47,12 +47,12 @@ _OPERATIONS: Final = (
 
 _PROMISES: Final = {
     "add": {
-        "An entry for which there is room is inserted at once.": "BK-73",
-        "An entry for which there can never be room is refused at once.": "BK-72",
+        "An entry for which there is space is inserted at once.": "BK-73",
+        "An entry for which there can never be space is refused at once.": "BK-72",
         "If it has to wait, a flush is under way or begins.": "BK-22",
     },
     "flushed": {
-        "A waiting entry is inserted as soon as there is room.": "BK-73",
+        "A waiting entry is inserted as soon as there is space.": "BK-73",
         "A snapshot that was set aside meanwhile is flushed.": "BK-24",
     },
 }
@@ -65,6 +65,6 @@ PORT: Final = Port(
             "the disk",
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "bytes of the table that are worth a flush; there is "
-                       "room for twice as many"),),
-    policies={"wait": "an entry for which there is no room waits in a queue"},
+                       "space for twice as many"),),
+    policies={"wait": "an entry for which there is no space waits in a queue"},
 )

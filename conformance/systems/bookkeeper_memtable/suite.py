@@ -37,7 +37,7 @@ def _additions(talk: MemtableConversation, request: Fields) -> Iterator[Fields]:
 
 
 def _repeated(talk: MemtableConversation, request: Fields) -> list[Message | None]:
-    """The entries in the table, none that might not be there any more when there is room."""
+    """The entries in the table, none that might not be there any more when there is space."""
     room = 2 * talk.settings["capacity"] - sum(talk.lengths[each] for each in talk.held)
     return [{"entry": each, "length": talk.lengths[each]}
             if not talk.waiting and talk.lengths[each] <= room else None for each in talk.tabled]
@@ -116,5 +116,5 @@ SUITE: Final = Suite(
     settings=_settings,
     capacities=(1, 2, 3),
     picks=PICKS,
-    scene="A memtable. Bytes that are worth a flush: {capacity}; room for twice as many.",
+    scene="A memtable. Bytes that are worth a flush: {capacity}; space for twice as many.",
 )

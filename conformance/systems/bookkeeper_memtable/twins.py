@@ -29,7 +29,7 @@ class LookingBefore(Memtable):
     "memtable-asks-once", "BK-22", "an entry asks for a flush when it begins to wait, and not "
     "again", "a flush that brings too little, and no request for another one")
 class AskingForOneFlush(Memtable):
-    """A flush under way is assumed to bring enough room."""
+    """A flush under way is assumed to bring enough space."""
 
     def flushed(self, *, failed: bool = False) -> Moved:
         moved = super().flushed(failed=failed)
@@ -43,7 +43,7 @@ class AskingForOneFlush(Memtable):
     "memtable-holds-more", "BK-23", "there is a byte more than twice the size",
     "<= instead of <: permits for one more")
 class HoldingMore(Memtable):
-    """The memtable has room for one byte too many."""
+    """The memtable has space for one byte too many."""
 
     def _has_room(self, length: int) -> bool:
         return length <= self._free + 1
@@ -132,9 +132,9 @@ class TakingAll(Memtable):
 
 @TWINS.twin(
     "memtable-refuses-above-size", "BK-72", "an entry longer than the flush size is refused",
-    "a bound on the table taken for one on the room")
+    "a bound on the table taken for one on the space")
 class RefusingLong(Memtable):
-    """An entry may take at most half of the room."""
+    """An entry may take at most half of the space."""
 
     def add(self, key: Key, length: int) -> Moved:
         return super().add(key, length if length <= self.size else 2 * self.size + 1)
@@ -154,7 +154,7 @@ class KeepingDuplicates(Memtable):
     "memtable-keeps-a-byte", "BK-73", "a flush gives back a byte too few",
     "the length of a header that is counted on one side only")
 class KeepingAByte(Memtable):
-    """Room is lost with every flush."""
+    """Space is lost with every flush."""
 
     def flushed(self, *, failed: bool = False) -> Moved:
         if not failed and self._snapshot:
@@ -283,7 +283,7 @@ class NamesOf32Bits(_Alike):
 
 
 @TWINS.twin(
-    "memtable-lengths-of-32-bits", "BK-72", "an entry of 2^32 bytes has room",
+    "memtable-lengths-of-32-bits", "BK-72", "an entry of 2^32 bytes has space",
     "a length in 32 bits, whose highest bits are lost before it is compared")
 class LengthsOf32Bits(Memtable):
     """A length is compared after its upper bits are lost."""

@@ -107,7 +107,7 @@ class NewestTaskFirst(Executor):
 
 @TWINS.twin(
     "executor-newcomer-first", "EXEC-2",
-    "where a cancel has made room, a newcomer enters the queue at the front",
+    "where a cancel has freed a slot, a newcomer enters the queue at the front",
     "a free list, whose last place is filled first")
 class NewcomerFirst(Executor):
     """The place of a cancelled task is taken as it is."""

@@ -2,8 +2,8 @@
 
 A history from which all calls about some items are left out is one of a queue as well, if there was
 one with them: the others keep their order, and there is only more room. So a few items that no run
-of the machine explains prove that none explains the whole log. (A refusal for want of room is
-left out too, unless the history is whole.)
+of the machine explains prove that none explains the whole log. (A refusal for want of a free slot
+is left out too, unless the history is whole.)
 """
 
 from __future__ import annotations

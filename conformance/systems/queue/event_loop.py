@@ -59,7 +59,7 @@ class LoopQueue(QueueAdapter):
         raise NotImplementedError
 
     def offer_now(self, item: Item) -> bool:
-        """Put an item at once, or answer that there is no room."""
+        """Put an item at once, or answer that there is no free slot."""
         raise NotImplementedError
 
     def poll_now(self) -> Item | None:
@@ -218,7 +218,7 @@ class AsyncioQueue(LoopQueue):
         self._queue: Any = asyncio.Queue(capacity)
 
     def offer_now(self, item: Item) -> bool:
-        """Put an item at once, or answer that there is no room."""
+        """Put an item at once, or answer that there is no free slot."""
         try:
             self._queue.put_nowait(item)
         except asyncio.QueueFull:
@@ -280,7 +280,7 @@ class AnyioQueue(LoopQueue):
         self._send, self._receive = anyio.create_memory_object_stream[Item](capacity)
 
     def offer_now(self, item: Item) -> bool:
-        """Put an item at once, or answer that there is no room."""
+        """Put an item at once, or answer that there is no free slot."""
         try:
             self._send.send_nowait(item)
         except self._anyio.WouldBlock:

@@ -385,7 +385,7 @@ class Follower:
 
     def _may_as_well(self, one: Item, other: Item) -> bool:
         """True if one that need not come in before the other does so: its take began first, so it
-        can make room first, and there is room for both. Any choice is right, if the machine takes
+        can free a slot first, and there is room for both. Any choice is right, if the machine takes
         it; this is one that rarely has to be taken back."""
         first, second, now = one.take, other.take, other.put.ended
         if second is None or not now or self._capacity == UNLIMITED:

@@ -339,7 +339,7 @@ def _whole(terms: Terms, notes: Notes, names: Any, common: _Common) -> Any:
 LOGS: Final = Logs(
     machines=(ConservingQueue, BoundedQueue, OrderlyQueue),
     operations={
-        "put": Call("an item is put in; it may wait for room. \"full\": it was refused"),
+        "put": Call("an item is put in; it may wait for a free slot. \"full\": it was refused"),
         "take": Call("an item is taken out; it may wait for one. \"empty\": there was none"),
         "drained": Call("the queue was found empty, or its end was reached", ("point",)),
     },

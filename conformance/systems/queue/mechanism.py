@@ -213,7 +213,7 @@ class DroppingOfTheBook(Mechanism):
         self._items: list[Item] = []
 
     def arrives(self, item: Item, action: str) -> bool:
-        """An item comes; true, for something else is dropped if there is no room."""
+        """An item comes; true, for something else is dropped if there is no free slot."""
         if len(self._items) + 1 >= self._constants["K"]:
             self.grow(K=4 * len(self._items))
         self._items.append(item)

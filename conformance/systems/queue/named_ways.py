@@ -31,7 +31,7 @@ CAPACITY: Final = ("maxsize", "capacity", "max_size", "size", "limit", "bound", 
 
 ALSO: Final = ("capacity", "policy", "full", "empty")
 """Other things that may have a name: the argument that says how many items it may hold, its policy
-when there is no room (one of the port's policies), and exceptions.
+when there is no free slot (one of the port's policies), and exceptions.
 """
 
 _FULL: Final = ("full", "wouldblock", "would_block")
@@ -72,7 +72,7 @@ class Ways:
         return [name for name in ("put", "get") if name in self.surface]
 
     def never_waits(self, ours: str, how: str) -> InputError:
-        """The error for a method that answers at once that there is no room, or no item."""
+        """The error for a method that answers at once that there is no free slot, or no item."""
         theirs = self.surface.called[ours]
         lacks = "room" if ours == "put" else "an item"
         return InputError(
@@ -82,7 +82,7 @@ class Ways:
             "method waits.")
 
     def offer(self, item: Item) -> bool:
-        """Put an item at once, or answer that there is no room."""
+        """Put an item at once, or answer that there is no free slot."""
         assert self.offers is not None
         try:
             return self.offers(item) is not False

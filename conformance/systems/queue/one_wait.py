@@ -26,7 +26,7 @@ class OneWaitQueue(QueueAdapter):
         raise NotImplementedError
 
     def begin(self, item: Item) -> None:
-        """A put of ``item``, for which there is no room, begins to wait."""
+        """A put of ``item``, for which there is no free slot, begins to wait."""
         raise NotImplementedError
 
     def over(self) -> bool:

@@ -10,7 +10,7 @@ a put that waits. There are three kinds of them:
 - an item that would have to come in while this one is still inside, and would be out before it:
   behind this one it would take room for longer. This is a guess, as it takes room from now on.
 
-Where there is no room, or an item is behind another one with a take that begins too late, the
+Where there is no free slot, or an item is behind another one with a take that begins too late, the
 search goes some steps back and tries other guesses about the items that are inside there.
 
 The order decides nothing, and neither does a search that finds none: ``BoundedQueue`` takes or
@@ -141,8 +141,8 @@ class Order:
 
     def _lets_in(self, item: int, now: int, step: int, waits: dict[int, None], inside: list[int]
                  ) -> bool:
-        """Let an item in, and those that come before it; False if there is no room, or one behind
-        which it is out too late."""
+        """Let an item in, and those that come before it; False if there is no free slot, or one
+        behind which it is out too late."""
         take, got, due, guesses = self._take, self._got, self._due, self._guesses
         until = take[item]
         last = now      # when all that are inside can be out

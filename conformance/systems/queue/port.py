@@ -25,7 +25,7 @@ _OPERATIONS: Final = (
     hello("start a fresh instance and forget the one before, its tickets included"),
     Operation("offer", FLAG, "put the item if that is possible at once; never waits", (_ITEM,)),
     Operation("poll", ITEM_OR_NULL, "take an item, or null when there is none; never waits"),
-    Operation("put", TRUE, "put the item, or wait for room", (_ITEM, _BY), completion=TRUE),
+    Operation("put", TRUE, "put the item, or wait for a free slot", (_ITEM, _BY), completion=TRUE),
     Operation("take", ITEM, "take an item, or wait for one", (_BY,), completion=ITEM),
     Operation(
         "cancel", FLAG,
@@ -65,13 +65,13 @@ _OPERATIONS: Final = (
 
 _PROMISES: Final = {
     "offer": {
-        "An item for which there is room is accepted.": "QUEUE-2",
+        "An item that fits is accepted.": "QUEUE-2",
     },
     "poll": {
         "An item that is inside is handed out.": "QUEUE-4",
     },
     "put": {
-        "A put that waits ends as soon as there is room.": "QUEUE-7",
+        "A put that waits ends as soon as there is a free slot.": "QUEUE-7",
     },
     "take": {
         "A take that waits ends as soon as there is an item.": "QUEUE-8",
@@ -89,7 +89,7 @@ PORT: Final = Port(
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "the most items that the queue may hold"),),
     policies={
-        "wait": "a full queue refuses an offer; a put waits for room",
+        "wait": "a full queue refuses an offer; a put waits for a free slot",
         "reject": "a full queue refuses an offer; there is no waiting put",
         "drop-newest": "a full queue drops what arrives",
         "drop-oldest": "a full queue accepts an offer and drops its oldest item",

@@ -19,7 +19,7 @@ from .suite import QueueConversation, constants
 __all__ = ["CUT_OFF", "FULL", "Interview"]
 
 FULL: Final = "full"
-"""The definite error of a put for which there is no room, if no call may wait."""
+"""The definite error of a put that does not fit, if no call may wait."""
 
 CUT_OFF: Final = "disconnected"
 """The definite error of a poll by a consumer that has been cut off."""

@@ -22,7 +22,7 @@ _PUSH_AND_TRIM: Final = (
 
 
 class RedisList(QueueAdapter):
-    """A script pushes if there is room, in one step; else it refuses."""
+    """A script pushes if there is a free slot, in one step; else it refuses."""
 
     name: ClassVar[str] = "a Redis list, bounded by a script"
     policy: ClassVar[str] = "reject"

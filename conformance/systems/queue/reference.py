@@ -134,7 +134,7 @@ class _NeverWaiting(ReferenceQueue):
 
 
 class RejectingQueue(_NeverWaiting, overflow=Overflow.REJECT):
-    """Refuses items for which there is no room."""
+    """Refuses items that do not fit."""
 
 
 class DropNewestQueue(_NeverWaiting, overflow=Overflow.DROP_NEWEST):
@@ -142,11 +142,11 @@ class DropNewestQueue(_NeverWaiting, overflow=Overflow.DROP_NEWEST):
 
 
 class DropOldestQueue(_NeverWaiting, overflow=Overflow.DROP_OLDEST):
-    """Makes room by dropping its head."""
+    """Frees a slot by dropping its head."""
 
 
 class DropYoungestQueue(_NeverWaiting, overflow=Overflow.DROP_YOUNGEST):
-    """Makes room by dropping its tail."""
+    """Frees a slot by dropping its tail."""
 
 
 class ClearingQueue(_NeverWaiting, overflow=Overflow.CLEAR):

@@ -46,7 +46,7 @@ class DoubledOnCancel(Core):
     "silent-drop", "QUEUE-1", "a full queue accepts an offer and drops its oldest item",
     "drop-tail in place of refuse, without a trace in the counts")
 class SilentDrop(Core):
-    """A full queue accepts an offer, and forgets its oldest item to make room."""
+    """A full queue accepts an offer, and forgets its oldest item to free a slot."""
 
     def offer(self, item: Any) -> Step[bool]:
         if not self._has_room():
@@ -97,7 +97,7 @@ class HandedBack(Core):
     "youngest-put-first", "QUEUE-12", "of the waiting puts, the youngest is admitted first",
     "cpython #83055: the order of puts on a full queue")
 class YoungestPutFirst(Core):
-    """Of the puts that wait for room, the youngest is admitted first."""
+    """Of the puts that wait for a free slot, the youngest is admitted first."""
 
     def _is_ready(self, ticket: Ticket, line: Any, turns: int) -> bool:
         return line is self._puts or super()._is_ready(ticket, line, turns)
@@ -201,7 +201,7 @@ TWINS.variants(EXPECTATIONS, DroppingOfTheBook, of=BookDropping, known={
 
 
 class PollWakesNobody(Core):
-    """``poll`` makes room and wakes no waiting put."""
+    """``poll`` frees a slot and wakes no waiting put."""
 
     def poll(self) -> Step[Any]:
         return super().poll()._replace(woken=())

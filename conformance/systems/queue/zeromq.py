@@ -66,7 +66,7 @@ class _Pair(QueueAdapter):
 
 
 class PushPull(_Pair, OneWaitQueue):
-    """PUSH, which waits for room, and PULL.
+    """PUSH, which waits for a free slot, and PULL.
 
     A blocking send waits until its socket reports that it may send, and then sends.
     """
@@ -85,7 +85,7 @@ class PushPull(_Pair, OneWaitQueue):
 
 
 class PubSub(_Pair):
-    """XPUB, which drops messages for which a subscriber has no room, and SUB.
+    """XPUB, which drops messages for which a subscriber has no free slot, and SUB.
 
     XPUB is PUB, but for the subscription, which it hands out: so it is known to have come.
     """

@@ -76,7 +76,7 @@ class AskingOnce(Base):
         return call
 
 
-@TWINS.twin("subscriber-asks-for-nothing", "RS-2.1", "requests 0 elements when it has no room",
+@TWINS.twin("subscriber-asks-for-nothing", "RS-2.1", "requests 0 elements when it has no free slot",
             "request(buffer - outstanding) without a check of the result")
 class AskingForNothing(Base):
     """A request for 0 elements follows each processed element."""

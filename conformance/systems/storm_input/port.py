@@ -40,7 +40,7 @@ _OPERATIONS: Final = (
         (Argument("sender", NAME, _SENDER), Argument("tuples", ITEMS, "the tuples, in order")),
     ),
     Operation(
-        "publish", FLAG, "a local sender's tuple is taken (true), or refused for lack of room",
+        "publish", FLAG, "a local sender's tuple is taken (true), or refused if recvQ is full",
         (Argument("sender", NAME, _SENDER), Argument("tuple", ITEM, "the tuple")),
     ),
     Operation(
@@ -55,7 +55,7 @@ _OPERATIONS: Final = (
         "that it processed, if it did",
     ),
     Operation("flush", TRUE,
-              "local senders insert the tuples of their batches, as far as there is room"),
+              "local senders insert the tuples of their batches, as far as there is a free slot"),
     Operation("sizes", SIZES, "the lengths of the two queues, and the number of tuples dropped"),
     Operation(
         "settle", TRUE, "let everything run that can run at this instant, then answer",
@@ -68,13 +68,13 @@ _PROMISES: Final = {
         "Each tuple is kept or dropped at once.": "STORM-I11",
     },
     "publish": {
-        "A tuple for which there is room is taken.": "STORM-I3",
+        "A tuple that fits is taken.": "STORM-I3",
     },
     "consume": {
         "Tuples that are in the queues are processed.": "STORM-I6",
     },
     "flush": {
-        "No tuple stays in a batch for which there is room.": "STORM-I12",
+        "No tuple stays in a batch for which there is a free slot.": "STORM-I12",
     },
 }
 """The required effects of each operation, with the rules of progress that judge them."""

@@ -97,10 +97,10 @@ class StartingRoundsOver(Core):
 
 
 @TWINS.twin(
-    "D9", "STORM-Q1", "a remote tuple goes to recvQ whenever that has room",
+    "D9", "STORM-Q1", "a remote tuple goes to recvQ whenever that has a free slot",
     "the check for an empty overflowQ left out")
 class WheneverThereIsRoom(Core):
-    """A remote tuple goes to recvQ whenever that has room, overflowQ or not."""
+    """A remote tuple goes to recvQ whenever that has a free slot, overflowQ or not."""
 
     def _is_open(self) -> bool:
         return True
@@ -126,7 +126,7 @@ class LimitMinusOne(Core):
     "D7-head", "STORM-I4", "at the limit the head of the overflowQ is dropped",
     "drop-oldest where drop-tail was promised")
 class DroppingTheHead(Core):
-    """The oldest tuple of the overflowQ is dropped to make room."""
+    """The oldest tuple of the overflowQ is dropped to free a slot."""
 
     def _drop(self, _tuple: Any) -> bool:
         self._overflowq.popleft()
@@ -151,7 +151,7 @@ class BlockingAtTheLimit(Core):
     """At the limit the receiving thread waits, and every later arrival waits behind it."""
 
     def transfer(self, sender: str, tuples: Iterable[Any]) -> Arrival:
-        """Place the tuples for which there is room."""
+        """Place the tuples that fit."""
         kept: list[bool] = []
         for tuple_ in tuples:
             if not self._overflow_has_room() and not (self._is_open() and self._has_room()):

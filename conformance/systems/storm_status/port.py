@@ -36,7 +36,7 @@ _INDEX: Final = Argument("index", COUNT, "which of the statuses on their way, th
 _OPERATIONS: Final = (
     hello("start two fresh workers, connected, and forget those before"),
     Operation(
-        "spill", TOLD, f"a tuple finds no room in its task's recvQ; {_TOLD_MEANS}",
+        "spill", TOLD, f"a tuple finds no free slot in its task's recvQ; {_TOLD_MEANS}",
         (_TASK, _STEPS),
     ),
     Operation("finish", TOLD, f"the receiving thread continues to the end; {_TOLD_MEANS}"),

@@ -25,7 +25,7 @@ DEATH_MAX: Final = 20
 
 WORD_MAX: Final = 100
 """Instants that word of a root may take from a bolt to its spout in a calm run, and that a tick
-may wait for room: D. Three or four hops of a few instants each, with short queues."""
+may wait for a free slot: D. Three or four hops of a few instants each, with short queues."""
 
 STATUS_MAX: Final = 5
 """Instants until a status is heard that nothing holds up: sent, under way, and read."""

@@ -401,7 +401,7 @@ class SendingWithoutStatus(RemoteFlags):
 @TWINS.twin(
     "cluster-STORM-744", "STORM-C4", "a full recvQ still takes local tuples", "STORM-744")
 class Forced(Worker):
-    """A local tuple enters recvQ whether or not there is room."""
+    """A local tuple enters recvQ whether or not there is a free slot."""
 
     def transfer(self, message: Message) -> bool:
         if message.to in self.inputs:

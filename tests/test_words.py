@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -30,7 +30,7 @@ INSTEAD = {
     r"sums? that (?:never|do(?:es)? not) change": "invariant",
     r"tells?|told|telling": "reports, notifies, answers, says",
     r"mend(?:s|ed|ing)?": "fix",
-    r"ways? into": "counterexample, run",
+    r"(?<!under )ways? in(?:to)?(?! which)": "counterexample, run",
     r"in line": "in the wait queue",
     r"(?<!calls )g(?:o|oes|oing) on(?! the PATH)": "continues, progresses",
 }
@@ -38,6 +38,15 @@ INSTEAD = {
 
 CODE_IN_PROSE = re.compile(
     r"``.*?``|`[^`]*`|<[^<>]*>|\"[^\"]*\":|\]\([^)]*\)|\{\w+\}", re.S)
+
+SELDOM = {
+    r"whose": ("with, of, that", {
+        "spec": 23, "conformance": 70, "tests": 12, "docs": 8, "CHANGELOG.md": 9,
+        "ARCHITECTURE.md": 1, "CONTRIBUTING.md": 1}),
+    r"rooms?": ("a free slot, free space, fits; package", {
+        "spec": 98, "reference": 10, "conformance": 37, "examples": 1, "tests": 57, "docs": 37}),
+}
+"""Words for which there is mostly a plainer one, and how often they stand in each place at most."""
 
 WORDS_OF_A_MESSAGE = 4
 """A string of fewer words is a key: the name of a kind of rule, or a word of a port's protocol."""
@@ -95,6 +104,15 @@ def found_in(text: str) -> Iterator[str]:
             yield f"{match[0]!r}: write {instead}"
 
 
+def too_often(place: str, texts: Iterable[str]) -> Iterator[str]:
+    """The words of ``SELDOM`` that the texts of a place have more often than it may."""
+    whole = "\n".join(texts)
+    for words, (instead, most) in SELDOM.items():
+        number = len(re.findall(rf"\b(?:{words})\b", whole, re.I))
+        if number > most.get(place, 0):
+            yield f"{words} {number} times, {most.get(place, 0)} before: write {instead}"
+
+
 def files() -> list[Path]:
     """Every file with prose of ours; the glossary names the words themselves."""
     code = [path for folder in CODE for path in sorted((ROOT / folder).rglob("*.py"))]
@@ -109,9 +127,11 @@ def files() -> list[Path]:
 @pytest.mark.parametrize("place", [*CODE, *PAGES])
 def test_each_thing_has_one_word(place: str) -> None:
     """The field's, as the glossary has it."""
-    own = [path for path in files() if path.is_relative_to(ROOT / place)]
-    assert [f"{path.relative_to(ROOT)}:{line}: {what}" for path in own
-            for line, text, _ in texts_of(path) for what in found_in(text)] == []
+    said = [(path, line, text) for path in files() if path.is_relative_to(ROOT / place)
+            for line, text, _ in texts_of(path)]
+    assert [f"{path.relative_to(ROOT)}:{line}: {what}" for path, line, text in said
+            for what in found_in(text)] == []
+    assert list(too_often(place, (text for _, _, text in said))) == []
 
 
 @pytest.mark.parametrize("place", CODE)
@@ -130,3 +150,10 @@ def test_a_docstring_says_what_is_returned_or_done(place: str) -> None:
 def test_words_are_found_where_they_stand_for_tasks(text: str, number: int) -> None:
     """People may be who, and one thing may be told from another."""
     assert len(list(found_in(text))) == number
+
+
+def test_a_word_that_is_used_seldom_may_not_come_more_often() -> None:
+    """One more than a place has is too many, and a place that is not listed has none."""
+    assert len(list(too_often("CONTRIBUTING.md", ["A task whose turn it is."]))) == 0
+    assert len(list(too_often("CONTRIBUTING.md", ["Whose turn?", "A task whose turn it is."]))) == 1
+    assert len(list(too_often("README.md", ["There is room."]))) == 1

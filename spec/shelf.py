@@ -59,7 +59,7 @@ class _Place(NamedTuple):
 
     @property
     def subject(self) -> str:
-        """The subject whose beginning fits best; the book's name, where SUBJECTS has none."""
+        """The subject with the best fitting beginning; the name of the book where there is none."""
         place = ".".join(self.parts)
         fits = [(len(start), subject) for subject, starts in SUBJECTS.items() for start in starts
                 if place.startswith(start)]

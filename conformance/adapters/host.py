@@ -50,6 +50,11 @@ end_process: Final = os._exit
 """The function itself, which ``confine`` replaces by one that says where it was called."""
 
 
+_REQUESTS: Final = json.JSONDecoder()
+_REPLIES: Final = json.JSONEncoder(allow_nan=False)
+"""These read and write the lines; the functions of json would make new ones for each."""
+
+
 class _Instances:
     """The adapter of the session: a new one at each hello."""
 
@@ -149,7 +154,7 @@ class _Host:
             return
         self._send({"id": order["id"], "reply": True})
         for line in requests:
-            request = json.loads(line)
+            request = _REQUESTS.decode(line.decode())
             self._answer(instances, request.pop("id"), request)
 
     def _answer(self, instances: _Instances, number: int, request: Message) -> None:
@@ -170,7 +175,7 @@ class _Host:
     def _encoded(self, envelope: Message) -> bytes:
         """``envelope`` as a line; raises ``TargetError`` for a reply that cannot be one."""
         try:
-            line = guarded("", lambda: json.dumps(envelope, allow_nan=False).encode())
+            line = guarded("", lambda: _REPLIES.encode(envelope).encode())
         except TargetError as error:
             raise TargetError(
                 f"{self._name} answered with something that is not JSON:"

@@ -140,7 +140,7 @@ class Calls:
         its thread is left where it is."""
         STAGE.reads = 0
         try:
-            self._scheduler.run(task, steps)
+            self._scheduler.advance(task, steps)
         except WaitsInC:
             STAGE.leave()
             raise

@@ -32,16 +32,17 @@ Source: CHESS (Musuvathi and others, OSDI 2008): one thread at a time, schedules
 
 from __future__ import annotations
 
-import dis
 import linecache
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from _thread import allocate_lock, get_ident, get_native_id, start_new_thread
 from types import CodeType, FrameType, TracebackType
 from typing import Any, Final
+
+from .lines import shared_lines
 
 __all__ = [
     "STEPS_MAX", "Lock", "Pool", "Scheduler", "SchedulingMisuse", "Segment", "SharedLock",
@@ -53,19 +54,6 @@ STEPS_MAX: Final = 10_000
 
 _LOOK_SECONDS: Final = 0.25
 """The time between two looks at a task that keeps the baton."""
-
-_LOCAL: Final = frozenset({
-    "CACHE", "COPY", "COPY_FREE_VARS", "DELETE_FAST", "EXTENDED_ARG", "IS_OP", "JUMP_BACKWARD",
-    "JUMP_FORWARD", "LOAD_CONST", "LOAD_FAST", "LOAD_FAST_CHECK", "NOP", "POP_JUMP_IF_FALSE",
-    "POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE", "POP_JUMP_IF_TRUE", "POP_TOP", "PRECALL",
-    "PUSH_NULL", "RESUME", "RETURN_CONST", "RETURN_VALUE", "STORE_FAST", "SWAP", "UNARY_NOT",
-    "POP_JUMP_BACKWARD_IF_FALSE", "POP_JUMP_BACKWARD_IF_TRUE", "POP_JUMP_BACKWARD_IF_NONE",
-    "POP_JUMP_BACKWARD_IF_NOT_NONE", "POP_JUMP_FORWARD_IF_FALSE", "POP_JUMP_FORWARD_IF_TRUE",
-    "POP_JUMP_FORWARD_IF_NONE", "POP_JUMP_FORWARD_IF_NOT_NONE", "MAKE_CELL", "BUILD_TUPLE",
-    "NOT_TAKEN", "LOAD_FAST_BORROW", "LOAD_SMALL_INT", "LOAD_FAST_LOAD_FAST",
-    "STORE_FAST_STORE_FAST", "STORE_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW",
-})
-"""Instructions that touch only their own frame. One that is missing costs a step, no more."""
 
 Trace = Callable[[FrameType, str, Any], Any]
 
@@ -215,6 +203,7 @@ class Scheduler:
         """Called again and again while a task keeps the baton. It may raise, for a task that waits
         where this cannot see it; then the scheduler is of no more use, and must not be closed."""
         self._budget = 0
+        self._tracers: dict[CodeType, Trace] = {}
         self._steps_left = steps_max
         self._steps_max = steps_max
         self._baton = allocate_lock()
@@ -235,6 +224,12 @@ class Scheduler:
         for a task that is over, for less than one step, or when all tasks together have taken
         too many.
         """
+        self.advance(task, steps)
+        return self.standing(task)
+
+    def advance(self, task: Task, steps: int | None = None) -> None:
+        """The same, for a caller that does not ask for the position: to look it up takes longer
+        than most steps."""
         if self.running is not None:
             raise SchedulingMisuse("a task cannot run another; give the baton back first")
         if task.done:
@@ -246,12 +241,12 @@ class Scheduler:
         self.changes = [(0, self._others(task))]
         self._hand_to(task)
         self._steps_left -= self.taken
-        standing = self.standing(task)
-        if self._steps_left <= 0 and not standing.done and not standing.waits_for:
-            raise SchedulingMisuse(
-                f"{self._steps_max} steps were not enough: {standing.words()}. "
-                "Look for a loop that waits for another task, or raise steps_max.")
-        return standing
+        if self._steps_left <= 0:
+            standing = self.standing(task)
+            if not standing.done and not standing.waits_for:
+                raise SchedulingMisuse(
+                    f"{self._steps_max} steps were not enough: {standing.words()}. "
+                    "Look for a loop that waits for another task, or raise steps_max.")
 
     def runnable(self) -> list[Task]:
         """The tasks that are not over and need not wait, in the order of their numbers."""
@@ -260,7 +255,7 @@ class Scheduler:
     def settle(self) -> None:
         """Run all tasks, the first one that can first, until each is over or waits forever."""
         while can := self.runnable():
-            self.run(can[0])
+            self.advance(can[0])
 
     def forget(self, task: Task) -> None:
         """A task that is over is no longer among ``tasks``, and another one may have its thread."""
@@ -367,7 +362,7 @@ class Scheduler:
 
     def _main(self, task: Task) -> None:
         """The thread of a task."""
-        sys.settrace(self._tracer(task))
+        sys.settrace(self._on_call)
         try:
             task.body()
         except Unwound:
@@ -381,22 +376,27 @@ class Scheduler:
             task.waits_for = None
             self._baton.release()
 
-    def _tracer(self, task: Task) -> Trace:
-        modules = self.modules
+    def _on_call(self, frame: FrameType, event: str, _: object) -> Trace | None:
+        if frame.f_globals.get("__name__") not in self.modules:
+            return None
+        code = frame.f_code
+        return self._tracers.get(code) or self._tracers.setdefault(code, self._tracer(code))
+
+    def _tracer(self, code: CodeType) -> Trace:
+        """Return what follows the lines of a function: made once for it, and not at each line."""
+        lines = shared_lines(code)
 
         def on_line(frame: FrameType, event: str, _: object) -> Trace:
-            if event == "line" and frame.f_lineno in _shared_lines(frame.f_code):
+            if event == "line" and frame.f_lineno in lines:
+                assert self.running is not None
                 if self._budget == 0:
-                    self._pause(task, frame)
+                    self._pause(self.running, frame)
                 self._budget -= 1
                 self.taken += 1
-                task.steps += 1
+                self.running.steps += 1
             return on_line
 
-        def on_call(frame: FrameType, event: str, _: object) -> Trace | None:
-            return on_line if frame.f_globals.get("__name__") in modules else None
-
-        return on_call
+        return on_line
 
 
 def _maker(frame: FrameType) -> str:
@@ -413,19 +413,6 @@ def _under_test(frame: FrameType | None, modules: Collection[str]) -> FrameType 
             return frame
         frame = frame.f_back
     return outer
-
-
-@lru_cache(maxsize=4096)
-def _shared_lines(code: CodeType) -> frozenset[int]:
-    """The lines of a function on which it reads or writes data that other threads may see."""
-    lines: set[int] = set()
-    line = code.co_firstlineno
-    for instruction in dis.get_instructions(code):
-        if instruction.positions is not None and instruction.positions.lineno is not None:
-            line = instruction.positions.lineno
-        if instruction.opname not in _LOCAL:
-            lines.add(line)
-    return frozenset(lines)
 
 
 # --- locks ---------------------------------------------------------------------------------------

@@ -177,3 +177,14 @@ def test_of_several_arrays_an_action_reads_single_elements() -> None:
             effects.step(effects.pack(((0, other, other), *rest)), step)
     assert (RUNS["add"], len(first)) == (1, 3)
     assert RUNS["join"] == 5      # once as elements, and then once for each array
+
+
+def test_steps_taken_alone_lead_where_the_interpreter_leads() -> None:
+    """Those that are not enabled are left out, also where all is known already."""
+    interpreter = bind(Lanes).interpreter
+    effects = effects_of(interpreter)
+    steps = (*[("go", (("lane", lane),)) for lane in range(4)], ("clear", ()))
+    graph = explore_with_interpreter(interpreter, Budget(), learning=False)
+    for state in [*graph.states, *graph.states]:
+        led = [after for step in steps if (after := interpreter.step(state, *step)) is not None]
+        assert list(map(effects.unpack, effects.after_each(effects.pack(state), steps))) == led

@@ -281,16 +281,15 @@ class CandidateSets:
         """Some states, and what internal actions make of them; a few more than there may be,
         where these are too many."""
         todo = list(states)
-        step_of = memory.effects.step
+        after_each, internal = memory.effects.after_each, self._internal
         while todo and len(states) <= self.max_states:
             packed = todo.pop()
             if len(states) % _LOOK == 0 and meter().is_over():
                 raise LostTrack("the memory is used up by the states that explain what was seen")
-            for step in self._internal:
-                after = step_of(packed, step)
-                if after.__class__ is not Refusal and after not in states:
-                    states.add(after)  # type: ignore[arg-type]
-                    todo.append(after)  # type: ignore[arg-type]
+            for after in after_each(packed, internal):
+                if after not in states:
+                    states.add(after)
+                    todo.append(after)
         return states
 
     def _held(self, memory: _Memory, states: set[Packed]) -> Candidates:
@@ -343,9 +342,9 @@ def lost_track(max_states: int) -> LostTrack:
     return LostTrack(f"more than {max_states} states explain what was seen")
 
 
-def _internal_steps(bound: BoundMachine) -> list[Step]:
+def _internal_steps(bound: BoundMachine) -> tuple[Step, ...]:
     """The internal actions with every choice of their parameters. The choices of all others,
     which may be very many, are not enumerated: an observation says which one was made."""
-    return [
+    return tuple([
         (action.name, args) for action in bound.machine.actions_declared.values()
-        if action.internal for args in choices(action.over, bound.constants)]
+        if action.internal for args in choices(action.over, bound.constants)])

@@ -145,6 +145,25 @@ class Effects:
             return found
         return _written(packed, found)
 
+    def after_each(self, packed: Packed, steps: tuple[Step, ...]) -> list[Packed]:
+        """The states after those of some steps that are enabled, each of them taken alone. Raises
+        ModelFault, as ``step``."""
+        roots = self._roots_of(steps)
+        reached: list[Packed] = []
+        for place, root in enumerate(roots):
+            node: Any = root
+            while node.__class__ is _Fork:
+                node = node.ways.get(packed[node.at])
+            if node is None:
+                after = self.step(packed, steps[place])
+                if root is None:
+                    roots[place] = self._trees.get(steps[place])
+                if after.__class__ is not Refusal:
+                    reached.append(after)  # type: ignore[arg-type]
+            elif node.__class__ is not Refusal:
+                reached.append(_written(packed, node))
+        return reached
+
     def refusal(self, packed: Packed, step: Step) -> Refusal | None:
         """Why a step is not enabled; None if it is, though it may leave the declared ranges."""
         found = self._effect(packed, step)

@@ -190,7 +190,7 @@ def test_a_sigterm_leaves_no_process_behind() -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("arguments", [["--help"], ["frobnicate", "--json"]])
 def test_a_full_stdout_is_told_once_and_ends_with_64(arguments: list[str]) -> None:
-    """One message on stderr, also where the document of an error finds no space."""
+    """One message on stderr, also where the document of an error cannot be written."""
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "checkvalve.conformance.cli", *arguments], stdout=full,

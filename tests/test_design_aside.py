@@ -106,7 +106,7 @@ def test_a_round_is_begun_before_the_way_where_nothing_is_left_afterwards() -> N
 
 
 def test_a_leg_that_cannot_be_made_so_often_is_no_way() -> None:
-    """Two elements have a free slot, and the third has none."""
+    """Two elements find a free slot, and the third finds none."""
     design = load(ROW)
     table = translate(design, AIM)
     net = Counters.of(table)

@@ -394,7 +394,7 @@ EXPECTATIONS = (
     expect(MintingLink, "FLOW-2", "violated",
            "a slot that is announced twice lets A overrun B", C=(1, 2)),
     expect(MintingLink, "FLOW-4", "violated",
-           "a slot that is announced twice gives A more credits than B has a free slot", C=(1, 2)),
+           "a slot that is announced twice gives A more credits than B has free slots", C=(1, 2)),
     expect(TricklingLink, "FLOW-5", "violated", "slots announced one by one", where="b > 1", C=2,
            b=(1, 2)),
     expect(OverdrawingLink, "FLOW-1", "violated", "an element without a credit", C=(1, 2)),

@@ -136,9 +136,9 @@ class GoingOnEarly(Marks):
 GRID: dict[str, Any] = {"H": (1, 2, 3), "R": range(3), "L": lambda H: range(H + 1)}
 
 EXPECTATIONS = (
-    expect(Marks, "FLOW-110", "holds", "what comes has a free slot", **GRID),
+    expect(Marks, "FLOW-110", "holds", "what comes finds a free slot", **GRID),
     expect(Marks, "FLOW-111", "holds", "a stopped sender is resumed", **GRID),
-    prove(Marks, "FLOW-110", "what comes has a free slot, for all marks and all delays",
+    prove(Marks, "FLOW-110", "what comes finds a free slot, for all marks and all delays",
           for_all=("H", "L", "R")),
     expect(CallingLate, "FLOW-110", "violated", "an element too many has come before stop is said",
            H=2, L=1, R=(0, 1)),

@@ -158,10 +158,10 @@ def compile_tree() -> None:
 
     Python does this by itself, but not where PYTHONDONTWRITEBYTECODE is set, as in many containers:
     there each process compiled what it imported, which took longer than most commands. What is up
-    to date is left alone. A file that is edited afterwards is compiled by whoever imports it, as
+    to date is left alone. A file that is edited afterwards is compiled at its import, as
     ever, until the next time.
     """
-    # What cannot be compiled is told by whoever imports it.
+    # What cannot be compiled is reported when it is imported.
     subprocess.run([PYTHON, "-m", "compileall", "-q", LINKS], check=False,
                    stdout=subprocess.DEVNULL)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from checkvalve.reference.drivers.schedules.virtual_loop import (
-    CALLBACKS_MAX, Standstill, Unrest, VirtualLoop,
+    CALLBACKS_MAX, Deadlock, Unrest, VirtualLoop,
 )
 
 
@@ -122,7 +122,7 @@ def test_waiting_for_ever_is_told() -> None:
 
     loop = VirtualLoop()
     task = loop.create_task(main())
-    with pytest.raises(Standstill):
+    with pytest.raises(Deadlock):
         loop.run_until_complete(task)
     task.cancel()
     with loop.running():

@@ -63,7 +63,7 @@ leads who can be asked. ZooKeeper: one server of PySpark's jars, ticks of 100 ms
 member, election timeout 500 ms. Redis: no persistence, as `redis-server --save "" --appendonly
 no`; Redlock: three such servers, retry after 25 to 50 ms, drift 1 % + 2 ms. PostgreSQL: one
 cluster, `psql` as client, `pg_advisory_lock` on one connection. kazoo and Curator connect through
-the relay, and retry for ever. Two candidates each.
+the relay, and retry forever. Two candidates each.
 """
 
 

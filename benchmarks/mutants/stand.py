@@ -3,7 +3,7 @@
 This process imports the heavy libraries once and starts no thread, so a fork is cheap and
 sound. One loop looks after all forks: a mutant is *killed* by the first killer that fails, or by
 ending its process (``crash``), by using up the processor time of a killer, by standing still, or
-by getting on for ever with little processor time (``hang``).
+by getting on forever with little processor time (``hang``).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The engines look for strongly connected components. Here sets of states shrink to a fixed point
 (Emerson and Lei, 1986): a state stays as long as a walk inside the set leads from it to a state
 where a fair step is disabled, or is taken inside the set; and so for each fair step. Those that
-stay are the states from which a fair run goes on for ever inside the set. The states are found
+stay are the states from which a fair run goes on forever inside the set. The states are found
 by the interpreter.
 """
 
@@ -52,7 +52,7 @@ class PlainGraph:
         return [step for step in oracle.steps() if oracle.machine.actions_declared[step[0]].fair]
 
     def where_fair_runs_stay(self, inside: set[int], again: set[int] | None = None) -> set[int]:
-        """The states from which a fair run stays in a set, and meets ``again`` for ever."""
+        """The states from which a fair run stays in a set, and meets ``again`` forever."""
         stay = set(inside)
         size = -1
         while size != len(stay):

@@ -103,7 +103,7 @@ def loop_table() -> str:
     rows += [f"| `{name}{_signature(method)}` | {_in_a_line(method)} |"
              for name, method in vars(virtual_loop.VirtualLoop).items()
              if name in virtual_loop.DRIVEN_BY]
-    errors = (virtual_loop.Unrest, virtual_loop.Standstill)
+    errors = (virtual_loop.Unrest, virtual_loop.Deadlock)
     return "\n".join(rows + [
         f"| `{each.__name__}`, an error | {_in_a_line(each)} |" for each in errors])
 

@@ -106,7 +106,7 @@ def philosophers(number: int, *, one_by_one: bool) -> Net:
 
 
 def lucas(n: int) -> int:
-    """Sets of diners of whom no two are neighbours, round a table."""
+    """Sets of diners, no two of them neighbours, round a table."""
     before, here = 2, 1
     for _ in range(n):
         before, here = here, before + here
@@ -115,7 +115,7 @@ def lucas(n: int) -> int:
 
 def round_the_table(n: int) -> int:
     """Walks round the table over thinking, holding the left fork, and eating; who eats has a
-    neighbour that thinks. The trace of the nth power of the matrix of who may follow whom."""
+    neighbour that thinks. The trace of the nth power of the matrix of which may follow which."""
     follows = [[1, 1, 1], [1, 1, 1], [1, 0, 0]]
     power = [[int(i == j) for j in range(3)] for i in range(3)]
     for _ in range(n):

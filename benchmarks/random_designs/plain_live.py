@@ -71,7 +71,7 @@ def _takes(counter: str, transition: Transition) -> bool:
 
 
 def is_kept_waiting(system: System, graph: networkx.MultiDiGraph, wish: Wish) -> bool:
-    """Whether a fair run keeps a wish for ever: it ends, or goes round in a set of states in which
+    """Whether a fair run keeps a wish forever: it ends, or goes round in a set of states in which
     each transition that is always possible is made."""
     counter, least, fulfils = wish
     names, transitions = list(system.counters), [*system.transitions, *system.idle]

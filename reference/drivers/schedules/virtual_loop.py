@@ -35,7 +35,7 @@ from contextlib import contextmanager
 from contextvars import Context
 from typing import Any, Final, TypeVarTuple
 
-__all__ = ["CALLBACKS_MAX", "DRIVEN_BY", "Standstill", "Unrest", "VirtualLoop", "virtual_now"]
+__all__ = ["CALLBACKS_MAX", "DRIVEN_BY", "Deadlock", "Unrest", "VirtualLoop", "virtual_now"]
 
 Ts = TypeVarTuple("Ts")
 
@@ -50,7 +50,7 @@ DRIVEN_BY: Final = (
 """The methods of the loop that are for its driver."""
 
 
-class Standstill(RuntimeError):
+class Deadlock(RuntimeError):
     """Nothing is ready, no timer is set, and ``run_until_complete`` has to continue."""
 
 
@@ -202,7 +202,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         if self.step() or self.advance():
             return
         if not self._stopping:  # type: ignore[attr-defined]
-            raise Standstill("nothing is ready, no timer is set, and the loop has to continue")
+            raise Deadlock("nothing is ready, no timer is set, and the loop has to continue")
 
     def __del__(self, _warn: object = None) -> None:
         """asyncio warns of a loop that was not closed; this one holds nothing to release."""

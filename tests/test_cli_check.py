@@ -44,7 +44,7 @@ def test_the_exit_code_tells_expected_from_found(rest: str, code: int, tmp_path:
     assert run(root, ["check", "--no-repair", written(tmp_path, TWO + rest)]) == code
 
 
-def test_the_graph_says_that_no_circle_but_an_end_is_what_it_cannot_exclude() -> None:
+def test_the_graph_says_that_no_cycle_but_an_end_is_what_it_cannot_exclude() -> None:
     """A consumer that may crash stops the others without any cycle of waits."""
     report = check_design("""checkvalve: 2
 name: crashes

@@ -35,7 +35,7 @@ def rows(report: DesignReport) -> list[tuple[str, str, str, str]]:
             for w in report.finding("deadlock-free").waits]
 
 
-def circle(report: DesignReport) -> set[str]:
+def cycle(report: DesignReport) -> set[str]:
     """The tasks of the cycle."""
     return {wait.task for wait in report.finding("deadlock-free").cycle}
 
@@ -82,7 +82,7 @@ def test_explanations_with_kinds_windows_and_calls_are_true() -> None:
     assert {"its kind at the front", "a go", "room", "data"} <= told
 
 
-@pytest.mark.parametrize("spoil", ["row", "on", "nobody", "circle", "silence"])
+@pytest.mark.parametrize("spoil", ["row", "on", "nobody", "cycle", "silence"])
 def test_the_judge_sees_a_wrong_explanation(spoil: str) -> None:
     """A row that is no wait, a name that is wrong or missing, an open cycle, a missing row."""
     report = checked(retrying("  s: {kind: source}\n",
@@ -94,7 +94,7 @@ def test_the_judge_sees_a_wrong_explanation(spoil: str) -> None:
             next(w for w in others if w.task == "m"), where="retry", on=("m",)))),
         "on": replace(finding, waits=(replace(first, on=("w",)), *others)),
         "nobody": replace(finding, waits=(replace(first, on=()), *others)),
-        "circle": replace(finding, cycle=(*finding.cycle, first)),
+        "cycle": replace(finding, cycle=(*finding.cycle, first)),
         "silence": replace(finding, waits=tuple(others)),
     }[spoil]
     spoilt = replace(report, findings=(wrong, *report.findings[1:]))
@@ -110,7 +110,7 @@ def test_whose_turn_it_is_and_what_is_preferred_is_no_wait(policy: str, sources:
         "".join(f"  {name}: {{kind: source}}\n" for name in names),
         "".join(f"  - {{name: {n}, from: {n}, to: m, capacity: 1}}\n" for n in names), policy))
     assert [row for row in rows(report) if row[0] == "m"] == [("m", "room", "q", "w")]
-    assert circle(report) == {"m", "w"}
+    assert cycle(report) == {"m", "w"}
 
 
 def test_who_writes_to_a_link_that_drops_does_not_wait_for_it_to_be_full() -> None:
@@ -133,7 +133,7 @@ tasks:
 pools: {A: {threads: 1}, B: {threads: 1}}
 """)
     assert rows(report) == [("at A", "a thread", "B", "at B"), ("at B", "a thread", "A", "at A")]
-    assert circle(report) == {"at A", "at B"}
+    assert cycle(report) == {"at A", "at B"}
 
 
 def test_a_script_that_has_ended_is_named_and_waited_on_by_nobody() -> None:
@@ -149,13 +149,13 @@ links:
 """)
     assert rows(report) == [("a", "room", "l", ""), ("b", "data", "m", "a")]
     assert report.finding("deadlock-free").waits[0].gone == ("c",)
-    assert not circle(report)
+    assert not cycle(report)
     told = "\n".join(lines(report))
     assert "No task can free a slot in l any more: c is done." in told
     assert "the tasks that wait here form no cycle" in told
 
 
-def test_a_stream_whose_reader_has_stopped_is_named_beside_the_circle() -> None:
+def test_a_stream_whose_reader_has_stopped_is_named_beside_the_cycle() -> None:
     """HTTP/2: one stream holds the whole window, and the other one starves."""
     report = checked("""
 tasks:
@@ -183,7 +183,7 @@ links: [{name: l0, from: t0, to: t1, capacity: 2}]
 pools: {p: {threads: 3}}
 """)
     assert rows(report) == [("t0", "an acquire", "p", ""), ("t1", "data", "l0", "t0")]
-    assert not circle(report)
+    assert not cycle(report)
 
 
 def test_a_thread_that_is_kept_for_ever_is_kept_by_somebody() -> None:

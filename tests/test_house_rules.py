@@ -330,22 +330,22 @@ def imports_of_modules() -> frozenset[tuple[str, str]]:
     return frozenset(found)
 
 
-def circles(edges: Iterable[tuple[str, str]]) -> list[list[str]]:
+def cycles_in(edges: Iterable[tuple[str, str]]) -> list[list[str]]:
     """The groups of members that lead to each other."""
     groups = networkx.strongly_connected_components(networkx.DiGraph(list(edges)))
     return [sorted(group) for group in groups if len(group) > 1]
 
 
-def test_no_imports_of_modules_go_round_in_a_circle() -> None:
+def test_no_imports_of_modules_go_round_in_a_cycle() -> None:
     """Nor where one of them stands inside of a function, or is for types alone: a module can be
     read after another."""
-    assert circles(imports_of_modules()) == []
+    assert cycles_in(imports_of_modules()) == []
 
 
-def test_no_imports_of_packages_go_round_in_a_circle() -> None:
+def test_no_imports_of_packages_go_round_in_a_cycle() -> None:
     """Folders lie in layers: the notation below the engines, suites below systems."""
     between = {(package_of(one), package_of(other)) for one, other in imports_of_modules()}
-    assert circles(edge for edge in between if edge[0] != edge[1]) == []
+    assert cycles_in(edge for edge in between if edge[0] != edge[1]) == []
 
 
 def test_what_all_systems_share_knows_none_of_them() -> None:

@@ -56,7 +56,7 @@ def test_programs_are_a_function_of_the_seed_and_of_what_the_target_can_do() -> 
         assert {act.do for act in program[1:-1]} <= {"kill"}
 
 
-def test_a_circle_of_bolts_is_offered_and_refused() -> None:
+def test_a_cycle_of_bolts_is_offered_and_refused() -> None:
     """A cluster that refuses it has nothing to run, and breaks no rule."""
     names = {dict(program[0].about)["topology"]
              for seed in range(20) for program in programs("STORM-C13", seed)}
@@ -178,7 +178,7 @@ def test_a_definite_error_of_the_run_is_no_history() -> None:
 def test_an_event_survives_its_way_over_the_port() -> None:
     """Each word with its fields; the last one may have spaces in it."""
     for what, word in WORDS.items():
-        about = ["a b" if name in ("why", "circle") else "7" for name in word.fields]
+        about = ["a b" if name in ("why", "cycle") else "7" for name in word.fields]
         event = event_of(" ".join(["12", what, *about]))
         assert event is not None and event[:2] == (12, what)
         assert [str(value) for value in event[2]] == about

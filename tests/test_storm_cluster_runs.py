@@ -89,7 +89,7 @@ def test_without_faults_and_limits_every_message_is_emitted_once() -> None:
         assert "lost" not in words and "failed" not in words
 
 
-def test_bolts_that_form_a_circle_are_refused() -> None:
+def test_bolts_that_form_a_cycle_are_refused() -> None:
     """They could all wait for each other; the message names them."""
     bolts = tuple(Component(name, WORDS.bolts[0].make) for name in ("ping", "pong"))
     streams = (Stream("source", "ping"), Stream("ping", "pong"), Stream("pong", "ping"))
@@ -97,9 +97,9 @@ def test_bolts_that_form_a_circle_are_refused() -> None:
         Topology("looping", str, 1, bolts, streams)
 
 
-def test_a_circle_of_bolts_that_is_let_through_stalls() -> None:
+def test_a_cycle_of_bolts_that_is_let_through_stalls() -> None:
     """Without the check the two bolts wait for each other, and the history says so."""
-    one = replace(scenario(WORDS, 0), topology=ping_pong(circles=True), faults=(),
+    one = replace(scenario(WORDS, 0), topology=ping_pong(cycles=True), faults=(),
                   settings=Settings(capacity=1), workers=1)
     (offence,) = offences(one)
     assert offence.rule is RULES["STORM-C13"]
@@ -109,7 +109,7 @@ def test_a_circle_of_bolts_that_is_let_through_stalls() -> None:
 
 
 EVERY_TOPOLOGY = pytest.mark.parametrize(
-    "topology", [*TOPOLOGIES.values(), ping_pong(circles=True)], ids=lambda each: each.name)
+    "topology", [*TOPOLOGIES.values(), ping_pong(cycles=True)], ids=lambda each: each.name)
 
 
 @EVERY_TOPOLOGY
@@ -253,11 +253,11 @@ def test_any_number_of_ackers_will_do(name: str, ackers: int | None) -> None:
         assert ("acked" in {event.what for event in history}) == (ackers != 0)
 
 
-def test_the_wait_for_graph_names_the_circle_of_a_spout_and_an_acker() -> None:
+def test_the_wait_for_graph_names_the_cycle_of_a_spout_and_an_acker() -> None:
     """A cycle of tasks is printed from one of them back to it."""
     cluster = Cluster(replace(scenario(WORDS, 0), workers=1))
     cluster.waits = lambda: {0: 5, 5: 0, 1: 5}  # type: ignore[method-assign]
-    assert cluster.circle() == (0, 5, 0)
+    assert cluster.cycle() == (0, 5, 0)
 
 
 @pytest.mark.parametrize(("event", "message"), [

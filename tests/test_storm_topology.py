@@ -43,7 +43,7 @@ def test_the_rules_of_the_code_are_searched_exhaustively(emits: int, states: int
     assert verdict.states == states
 
 
-def test_a_spout_that_stops_consuming_ends_in_a_circle_of_two() -> None:
+def test_a_spout_that_stops_consuming_ends_in_a_cycle_of_two() -> None:
     """Spout and acker each wait for a free slot at the other, and the bolt has nothing to do."""
     trace = stuck(SpoutThatStopsConsuming, C=1).trace
     assert trace is not None

@@ -43,7 +43,7 @@ def complaints(report: DesignReport) -> list[str]:
         return ["no state at the end of these steps is deadlocked and has these contents"]
     return [
         *(fault for wait in finding.waits for fault in judge.of_wait(wait, finding.waits)),
-        *judge.of_silence(finding.waits), *judge.of_circle(finding),
+        *judge.of_silence(finding.waits), *judge.of_cycle(finding),
         *_of_graph(report, finding),
     ]
 
@@ -72,11 +72,11 @@ def _of_graph(report: DesignReport, finding: Finding) -> Iterator[str]:
     told = [[wait.task for wait in cycle.waits] for cycle in report.cycles if not cycle.excluded]
     if not finding.cycle or not report.all_cycles or not report.cycles:
         return
-    circle = [wait.task for wait in finding.cycle]
+    around = [wait.task for wait in finding.cycle]
     pooled = any(wait.what in OF_A_POOL for wait in finding.cycle)
-    rounds = [circle[:n] for n in range(len(circle) if not pooled else 1, len(circle) + 1)]
+    rounds = [around[:n] for n in range(len(around) if not pooled else 1, len(around) + 1)]
     if not any(each[i:] + each[:i] in told for each in rounds for i in range(len(each))):
-        yield f"the cycle {circle} is not among those that the graph lists as possible"
+        yield f"the cycle {around} is not among those that the graph lists as possible"
 
 
 class Judge:
@@ -383,45 +383,45 @@ class Judge:
             self.meets and any(k.flow.value.startswith("drop") for k in self.design.links.values())
         )
 
-    def of_circle(self, finding: Finding) -> Iterator[str]:
+    def of_cycle(self, finding: Finding) -> Iterator[str]:
         """The cycle closes, and is reported if there is one; else some wait is on no task."""
-        circle, told = finding.cycle, set(finding.waits)
-        pooled = any(wait.what in OF_A_POOL for wait in circle)
-        for wait, following in zip(circle, (*circle[1:], *circle[:1]), strict=True):
+        around, told = finding.cycle, set(finding.waits)
+        pooled = any(wait.what in OF_A_POOL for wait in around)
+        for wait, following in zip(around, (*around[1:], *around[:1]), strict=True):
             if wait not in told or (following.task not in wait.on and not pooled):
                 yield f"the cycle breaks after {wait}"
-        if len({wait.task for wait in circle}) < len(circle):
+        if len({wait.task for wait in around}) < len(around):
             yield "the cycle passes a task twice"
         if pooled:
-            yield from self.of_holders(circle)
-        if bool(circle) != self.has_circle(finding.waits):
-            yield "there is a cycle that is not reported" if not circle else "there is no cycle"
-        if not circle and finding.waits and all(wait.on for wait in finding.waits):
+            yield from self.of_holders(around)
+        if bool(around) != self.has_cycle(finding.waits):
+            yield "there is a cycle that is not reported" if not around else "there is no cycle"
+        if not around and finding.waits and all(wait.on for wait in finding.waits):
             yield "every task waits for another one, and there is no cycle"
 
-    def of_holders(self, circle: Sequence[Blocked]) -> Iterator[str]:
+    def of_holders(self, around: Sequence[Blocked]) -> Iterator[str]:
         """In a cycle over a pool are all tasks that hold some of it, no task for which none of
         these waits, and at least one round.
         """
-        tasks = {wait.task: wait for wait in circle}
-        for wait in circle:
+        tasks = {wait.task: wait for wait in around}
+        for wait in around:
             missing = set(wait.on) - tasks.keys()
             if missing and wait.what in OF_A_POOL:
                 yield f"{sorted(missing)} hold some of {wait.where}, and are not in the cycle"
             if wait.on and missing == set(wait.on):
                 yield f"the cycle breaks after {wait}"
-        seen, left = {circle[0].task}, [circle[0].task]
+        seen, left = {around[0].task}, [around[0].task]
         while left:
             new = [task for task in tasks[left.pop()].on if task in tasks and task not in seen]
             seen.update(new)
             left += new
         if seen != tasks.keys():
             yield f"no task in the cycle waits for {sorted(tasks.keys() - seen)}"
-        if not self.has_circle(circle):
+        if not self.has_cycle(around):
             yield "what is reported as a cycle has no round"
 
     @staticmethod
-    def has_circle(waits: Sequence[Blocked]) -> bool:
+    def has_cycle(waits: Sequence[Blocked]) -> bool:
         """True if a cycle is left after removing, again and again, tasks that wait on no remaining
         task.
         """

@@ -58,7 +58,7 @@ def count(report: DesignReport, seen: Counter[str]) -> None:
     finding = report.finding("deadlock-free")
     seen["rows"] += len(finding.waits)
     seen["rows on nobody"] += sum(not wait.on for wait in finding.waits)
-    seen["circles" if finding.cycle else "deadlocks without a cycle"] += 1
+    seen["cycles" if finding.cycle else "deadlocks without a cycle"] += 1
 
 
 if __name__ == "__main__":

@@ -169,7 +169,7 @@ def history_of(books: Books, ended: bool) -> tuple[Happened, ...]:
     events = [_event(row, first) for row in rows if row[1] not in _OF_CONNECTIONS]
     at = (last - first) // 1_000_000
     events += [Happened(at, "lost", tuple(map(int, each))) for each in _lost_in_faults(books)]
-    end = Happened(at, "rested", ()) if ended else Happened(at, "stalled", ("in no circle",))
+    end = Happened(at, "rested", ()) if ended else Happened(at, "stalled", ("in no cycle",))
     return (*events, end)
 
 

@@ -137,8 +137,8 @@ class Cluster:
         """Run to the end: the history."""
         while not self.is_at_rest():
             if self._is_given_up():
-                circle = " -> ".join(map(str, self.circle()))
-                self.record("stalled", f"in a cycle: {circle}" if circle else "in no cycle")
+                cycle = " -> ".join(map(str, self.cycle()))
+                self.record("stalled", f"in a cycle: {cycle}" if cycle else "in no cycle")
                 return tuple(self.history)
             something = self._what_is_due()
             something = self._arrivals() or something
@@ -435,7 +435,7 @@ class Cluster:
         return {number: task.pending[0].to for worker in self.workers.values() if worker
                 for number, task in worker.tasks.items() if task.pending}
 
-    def circle(self) -> tuple[int, ...]:
+    def cycle(self) -> tuple[int, ...]:
         """The tasks of a cycle in the wait-for graph, from one of them back to it; else ()."""
         waits = self.waits()
         for start in waits:

@@ -58,7 +58,7 @@ class Topology:
     None there is one for each worker, as with Storm's ``topology.acker.executors``: ``on``
     then sets the number.
 
-    Raises ``TopologyMisuse`` for streams that lead nowhere or, unless ``circles`` are
+    Raises ``TopologyMisuse`` for streams that lead nowhere or, unless ``cycles`` are
     allowed, bolts that feed each other.
     """
 
@@ -68,7 +68,7 @@ class Topology:
     bolts: tuple[Component, ...]
     streams: tuple[Stream, ...]
     ackers: int | None = 1
-    circles: bool = False
+    cycles: bool = False
     sinks: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -78,14 +78,14 @@ class Topology:
         for stream in self.streams:
             if not {stream.source, stream.target} <= names or stream.target == "source":
                 raise TopologyMisuse(f"no stream leads from {stream.source} to {stream.target}")
-        circle = self.circle()
-        if circle and not self.circles:
+        cycle = self.cycle()
+        if cycle and not self.cycles:
             raise TopologyMisuse(
-                f"the bolts {', '.join(circle)} form a cycle, and can all wait for each other")
+                f"the bolts {', '.join(cycle)} form a cycle, and can all wait for each other")
         sources = {stream.source for stream in self.streams}
         object.__setattr__(self, "sinks", frozenset(names - sources))
 
-    def circle(self) -> tuple[str, ...]:
+    def cycle(self) -> tuple[str, ...]:
         """Components that are part of a cycle of streams, or feed one; empty without a cycle."""
         left = {"source", *(bolt.name for bolt in self.bolts)}
         while True:
@@ -263,15 +263,15 @@ _COPIES: Final = 2
 PING_PONG: Final = "ping-pong"
 
 
-def ping_pong(*, circles: bool = False) -> Topology:
-    """Two bolts that feed each other: refused with ``TopologyMisuse``, unless ``circles``."""
+def ping_pong(*, cycles: bool = False) -> Topology:
+    """Two bolts that feed each other: refused with ``TopologyMisuse``, unless ``cycles``."""
     return Topology(
         PING_PONG, lambda _offset: "0", 1,
         (Component("ping", _Forward, fan_out=_COPIES),
          Component("pong", _Forward, fan_out=_COPIES),
          Component("sink", _Forward)),
         (Stream("source", "ping"), Stream("source", "sink"), Stream("ping", "pong"),
-         Stream("pong", "ping")), circles=circles)
+         Stream("pong", "ping")), cycles=cycles)
 
 
 TOPOLOGIES: Final[Mapping[str, Topology]] = {

@@ -25,7 +25,7 @@ class ReferenceTopology(PortAdapter):
     policy: ClassVar[str] = "repeat"
     parts: Parts = Parts()
     worker_type: type[Worker] = Worker
-    circles: bool = False
+    cycles: bool = False
 
     def start(self, settings: Mapping[str, Any]) -> None:
         self._capacity: int = settings["capacity"]
@@ -43,7 +43,7 @@ class ReferenceTopology(PortAdapter):
     def _topology(self, name: str) -> Topology:
         if name not in (PING_PONG, *TOPOLOGIES):
             raise Declined("unknown-topology")
-        return ping_pong(circles=self.circles) if name == PING_PONG else TOPOLOGIES[name]
+        return ping_pong(cycles=self.cycles) if name == PING_PONG else TOPOLOGIES[name]
 
     def kill(self, at: int, worker: int, lasts: int) -> bool:
         return self._plan(Fault(at, What.KILL, worker, 0, lasts))

@@ -57,12 +57,12 @@ WORDS: Final[Mapping[str, Word]] = {
     "forgot": Word(("task", "spout"), "the tuples that task {task} held are lost with its worker"),
     "began": Word(("worker", "life"), "worker {worker} begins its life {life}"),
     "rested": Word((), "the topology is quiescent"),
-    "stalled": Word(("circle",), "the topology is not quiescent in time; tasks wait {circle}"),
+    "stalled": Word(("cycle",), "the topology is not quiescent in time; tasks wait {cycle}"),
 }
 """The words of a history. ``life`` counts the restarts of the sender's worker, ``number`` the
 tuples from a task to a task in such a life, from 0; ``root`` names one attempt at a message."""
 
-_TEXTS: Final = ("root", "why", "circle")
+_TEXTS: Final = ("root", "why", "cycle")
 """Fields that are texts; the last field of an event may have spaces in it."""
 
 
@@ -115,7 +115,7 @@ EVENTS: Final = Kind("a list of events, each a text", _is_history, (
         "blocked": "1: it is backlogged, 0: it is not",
         "spout": "1: it is a task of a spout, 0: it is not",
         "why": "a text: the cause of its death",
-        "circle": "a text: the tasks that wait for each other"})))
+        "cycle": "a text: the tasks that wait for each other"})))
 
 TOPOLOGY: Final = Kind(NAME.words, NAME.accepts, (Vocabulary("a topology", {
     "word-count": "the spout source (task 0), split (1 and 2, which emit the 3 words of a "

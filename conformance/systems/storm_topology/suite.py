@@ -72,7 +72,7 @@ _MUCH: Final = 9
 _SWAMP: Final = 32
 """Messages of a run that tests how much an overflowQ comes to hold."""
 
-_KNOWN: Final[Mapping[str, Topology]] = {**TOPOLOGIES, PING_PONG: ping_pong(circles=True)}
+_KNOWN: Final[Mapping[str, Topology]] = {**TOPOLOGIES, PING_PONG: ping_pong(cycles=True)}
 """The topologies by name, with the one that may not be run."""
 
 
@@ -134,7 +134,7 @@ def _draw(random: Random, can: Collection[str], focus: Rule, number: int) -> Pro
     if one bolt at the end of a pipeline is slow.
     """
     circular = focus is PROGRESS and random.random() < 0.125
-    topology = ping_pong(circles=True) if circular else random.choice([*TOPOLOGIES.values()])
+    topology = ping_pong(cycles=True) if circular else random.choice([*TOPOLOGIES.values()])
     if focus is IN_FLIGHT and random.random() < 0.75:
         topology = WORD_COUNT
     if not circular:

@@ -485,7 +485,7 @@ TWINS.add(
            "without": frozenset({"lose_status"})})
 TWINS.add(
     "cluster-STORM-3637", "STORM-C13", "a cycle of bolts is accepted", "STORM-3637",
-    parts={"circles": True})
+    parts={"cycles": True})
 TWINS.add(
     "cluster-STORM-3073", "STORM-C14", "pendingEmits throws when it is full", "STORM-3073",
     parts={"parts": Parts(spout=CappedSpout, bolt=CappedBolt)})

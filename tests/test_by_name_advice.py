@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from pathlib import Path
 
 import pytest
 
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import BAD_INPUT, run
+from checkvalve.conformance.foreign.place import Place
+from checkvalve.conformance.foreign.surface import Surface
+from checkvalve.conformance.systems.queue.named_ways import WANTED
 
 CLASSES = '''
 import asyncio, threading, time
@@ -130,6 +134,20 @@ def test_the_message_on_what_cannot_be_tested_says_what_to_do(
     assert all(each in error for each in words), error
     # A set or a lock that it keeps is no part to be tested.
     assert "seen.pop" not in error and "changed.acquire" not in error
+
+
+@pytest.mark.parametrize(("at_first", "found"), [(0, "size"), (2, "__len__")])
+def test_an_attribute_that_is_not_0_at_first_is_not_the_number_of_items(
+    at_first: int, found: str
+) -> None:
+    """It is how many a queue may hold, unless --names says otherwise."""
+    class Queue(deque[str]):
+        size = at_first
+        put, get = deque[str].append, deque[str].popleft
+
+    for names, called in (({}, found), ({"size": "size"}, "size")):
+        place = Place("asyncio", "mine", "Queue", names)
+        assert Surface(Queue(), WANTED, place).called["size"] == called
 
 
 def test_what_waits_for_greenlets_is_not_offered_and_the_rest_is_judged(

@@ -35,7 +35,8 @@ class Wanted:
 
     ``needed``: without it there is nothing to test, unless the class has ``instead``, the name of
     another operation. ``given``: the number of arguments that it is called with; a method that
-    needs more is another one, whatever its name.
+    needs more is another one, whatever its name. ``at_first``: the number that it answers for a new
+    object; an attribute with another one then is something else, such as a limit.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Wanted:
     needed: bool = False
     given: int | None = None
     instead: str = ""
+    at_first: int | None = None
 
     def is_in(self, made: Any) -> bool:
         """True if an object has it, by one of its usual names."""
@@ -52,6 +54,8 @@ class Wanted:
         """True if a method needs no more arguments than it is given, as far as that shows. What
         is called with a number of them is a method.
         """
+        if self.at_first is not None and not callable(method):
+            return method == self.at_first
         return self.given is None or (callable(method) and _least(method) <= self.given)
 
 
@@ -187,7 +191,7 @@ class Surface:
             raise InputError(
                 f"{self.place.words} has no {said}, which --names says is its {wanted.name}",
                 next_step=f"{_meant(said, there)}It has {', '.join(there) or 'no public methods'}.")
-        if not wanted.fits(_reach(self.made, said)):
+        if wanted.given is not None and not wanted.fits(_reach(self.made, said)):
             raise InputError(
                 f"{said} of {self.place.words} needs "
                 f"{counted(_least(_reach(self.made, said)), 'argument')}, and {wanted.name} is "

@@ -22,7 +22,7 @@ WANTED: Final = (
                           "try_send")),
     Wanted("get_nowait", ("get_nowait", "try_get", "poll", "pop_nowait", "receive_nowait",
                           "try_receive")),
-    Wanted("size", ("qsize", "size", "__len__")),
+    Wanted("size", ("qsize", "size", "__len__"), at_first=0),
 )
 """The usual names of a queue's methods."""
 

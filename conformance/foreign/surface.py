@@ -55,7 +55,7 @@ class Wanted:
         is called with a number of them is a method.
         """
         if self.at_first is not None and not callable(method):
-            return method == self.at_first
+            return bool(method == self.at_first)
         return self.given is None or (callable(method) and _least(method) <= self.given)
 
 

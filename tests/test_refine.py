@@ -216,6 +216,34 @@ def test_what_the_observer_does_not_look_at_is_left_out() -> None:
     assert decided(LosingPipe, view=AloneSeen, constants={"C": 1}).outcome is Outcome.HOLDS
 
 
+class CountingSeen(PipeSeen):
+    """Remembers how many numbers are in the pipe."""
+
+    history: int = 0
+
+    def follows(self, machine: Pipe, action: str) -> bool:
+        """Always."""
+        assert self.history == (machine.first > 0) + (machine.second > 0)
+        return True
+
+    @shown
+    def put(self, before: Pipe, after: Pipe) -> Seen:
+        self.follows(before, "put")
+        self.history += 1
+        return see("comes")
+
+    @shown
+    def take(self, before: Pipe, after: Pipe) -> Seen:
+        self.follows(before, "take")
+        self.history -= 1
+        return see("goes", number=before.second)
+
+
+def test_each_step_of_a_state_begins_with_what_is_remembered_there() -> None:
+    """A step that was looked at before it leaves nothing behind."""
+    assert decided(view=CountingSeen).outcome is Outcome.HOLDS
+
+
 class UnknownSeen(View[Pipe]):
     """Shows what nobody sees."""
 

@@ -9,7 +9,7 @@ import pytest
 from checkvalve.spec.engines.graph import Graph, _effects_of, explore_with_interpreter
 from checkvalve.spec.engines.liveness import Lasso, find_lasso
 from checkvalve.spec.engines.monitor import Monitor
-from checkvalve.spec.engines.search import check_rules, instances
+from checkvalve.spec.engines.search import check_rules, instances, judged
 from checkvalve.spec.flow.credit import Link
 from checkvalve.spec.notation import (
     MUST, Machine, action, always, bind, boolean, eventually_always, fifo, guard_rule, integer,
@@ -68,6 +68,32 @@ def test_each_kind_of_rule_is_decided(engine: str) -> None:
     assert [outcome for outcome, _ in outcomes] == [
         Outcome.HOLDS, Outcome.HOLDS, Outcome.VIOLATED, Outcome.VIOLATED]
     assert outcomes[2][1] == 0, "it may simply stay off, from the first state on"
+
+
+def test_a_machine_that_is_changed_mechanically_is_judged_as_any_other() -> None:
+    """With steps that are learnt, and by the interpreter alone."""
+    bound = bind(Lamp)
+    found = judged(bound, instances(bound, None), Budget())
+    assert [each.outcome for each in found] == [
+        each.outcome for each in check_rules(bound, engine="interpreter")]
+
+
+class Dial(Machine):
+    """More steps than are tried between two looks at the clock."""
+
+    shown = integer(0, 49)
+
+    @action(to=upto(50))
+    def turn(self, to: int) -> None:
+        """It shows the number to which it is turned."""
+        require(self.shown == 0)
+        self.shown = to
+
+
+def test_a_search_goes_on_after_a_look_at_the_clock() -> None:
+    """As long as there is time."""
+    graph = explore_with_interpreter(bind(Dial).interpreter, Budget())
+    assert (len(graph.states), graph.complete) == (50, True)
 
 
 @pytest.mark.parametrize("engine", ["interpreter", "native"])

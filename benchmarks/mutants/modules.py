@@ -40,7 +40,7 @@ GROUPS: Final[Mapping[str, Group]] = {
         ("reference",),
         ("test_reference_*", "test_kafka_callbacks*", "test_coordination_memory",
          "test_kafka_controller*", "test_kafka_failover_suite", "test_kafka_failover_clients",
-         "test_kafka_failover_topics",
+         "test_kafka_failover_topics", "test_kafka_failover_waits",
          "test_*_reference", "test_awaits_suites", "test_bookkeeper_*", "test_coroutine_*",
          "test_giving_way", "test_job_server_example", "test_kafka_hosted_parts",
          "test_kafka_operators", "test_marks",
@@ -74,14 +74,17 @@ GROUPS: Final[Mapping[str, Group]] = {
         ("test_notation_refusals", "test_lower*", *_VERDICTS, "test_prove_*", "test_tla_export")),
     "code generation": Group(
         ("spec.engines.native", "spec.engines.tla"),
-        ("test_native_*", "test_two_readings", "test_tla_*", "test_search", "test_alike")),
+        ("test_native_*", "test_two_readings", "test_tla_*", "test_search", "test_alike",
+         "test_logs_things")),
     "refinement": Group(
         ("spec.engines.refine", "spec.engines.follow", "spec.engines.distinguish",
          "spec.engines.components", "spec.engines.alike"),
         ("test_refine", "test_components", "test_alike", "test_identify", "test_standing",
          "test_inner_steps*")),
     "designs": Group(
-        ("spec.design",), ("test_design_*", "test_exact_conditions", "test_identify"), most=1),
+        ("spec.design",),
+        ("test_design_*", "test_exact_conditions", "test_identify", "test_nets",
+         "test_coloured_nets", "test_budget_phases"), most=1),
     "certifier": Group(
         ("spec.certify",),
         ("test_design_certificates*", "test_design_confluence", "test_design_kinds",

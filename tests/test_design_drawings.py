@@ -17,7 +17,9 @@ from checkvalve.conformance.designs import check_design, load_designs
 from checkvalve.spec.design.check import Settings
 from checkvalve.spec.design.drawing.folding import boxes_of
 from checkvalve.spec.design.drawing.detours import around, runs_through
+from checkvalve.spec.design.drawing.picture import Box
 from checkvalve.spec.design.drawing.svg import draw, draw_to_step_through
+from checkvalve.spec.design.drawing.words import width
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.reading.language import Design, Kind, Link, Pool, Task
 from checkvalve.spec.design.why.findings import DesignReport
@@ -363,3 +365,15 @@ def test_an_open_question_is_drawn_with_the_circle_that_was_not_excluded() -> No
     assert report.finding("deadlock-free").outcome is Outcome.UNKNOWN
     assert "a cycle of waits that was not excluded" in draw(report)
     assert paths(draw(report), "wait")
+
+
+def test_capitals_and_signs_beyond_the_alphabets_are_wider() -> None:
+    """In units of a small letter."""
+    assert [width(text, 4) for text in ("ab", "AB", "a_", "漢字")] == [8, 10, 9, 16]
+
+
+def test_a_box_has_no_space_for_a_title_that_it_has_not() -> None:
+    """Its lines alone say how high it is."""
+    one, two, titled = (Box("task", (), title, lines).size[1] for title, lines in (
+        ("", ("a",)), ("", ("a", "b")), ("t", ("a",))))
+    assert one == two - one + 10 < titled

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.designs import check_file, load_designs
+from checkvalve.spec.design.formats import files
 from checkvalve.spec.design.formats.files import FORMATS, format_of, load_any
 from checkvalve.spec.design.repairs.change import Scope
 from checkvalve.spec.notation.errors import InputError
@@ -172,6 +174,18 @@ def changed(text: str, old: str, new: str) -> str:
     return text.replace(old, new, 1)
 
 
+def test_what_a_reader_nests_too_deep_for_python_is_an_error_of_the_file(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the format, where its own reader did not see it coming."""
+    def read(*_given: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr(files, "format_of", lambda *_: SimpleNamespace(name="X", read=read))
+    with pytest.raises(InputError, match="this X file is nested too deep"):
+        load_any("{}", "x.json")
+
+
 REFUSED = [
     ("entities that grow without end", "n.pnml", BOMB + NET, "1:1", "DTD"),
     ("entities in a graph", "n.graphml", "<!-- x -->\n" + BOMB + GRAPH, "2:1", "DTD"),
@@ -184,7 +198,8 @@ REFUSED = [
     ("a timed net", "n.pnml", changed(NET, "ptnet", "timednet"), "1:7", "timednet"),
     ("an arc of another type", "n.pnml", changed(
         NET, 'target="t"/>', 'target="t"><type value="transport"/></arc>'), "4:1", "transport"),
-    ("an arc to nowhere", "n.pnml", changed(NET, 'target="t"', 'target="u"'), "4:1", "'u'"),
+    ("an arc to nowhere", "n.pnml", changed(NET, 'target="t"', 'target="u"'), "4:1",
+     "nothing with the id 'u'"),
     ("an arc between places", "n.pnml", changed(NET, 'target="t"', 'target="p"'), "4:1", "leads"),
     ("a marking that is no number", "n.pnml", changed(NET, ">1<", ">-1<"), "2:15", "no number"),
     ("a page that refers to itself", "n.pnml", changed(

@@ -11,6 +11,7 @@ from benchmarks.random_designs.designs import designs
 from checkvalve.conformance.designs import check_design, check_file
 from checkvalve.spec.design.check import Settings
 from checkvalve.spec.design.net.invariants import conserved
+from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.net.builder import Aim
 from checkvalve.spec.design.net.translate import translate
 from checkvalve.spec.design.reading.language import Design
@@ -20,6 +21,12 @@ from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "designs"
 BUDGET = Budget(max_states=4_000)
+CREDITS = """
+checkvalve: 2
+name: credits
+tasks: {a: {kind: source}, b: {kind: sink}}
+links: [{from: a, to: b, capacity: 3, flow: credit, batch: 2}]
+"""
 
 
 @given(designs)
@@ -61,6 +68,15 @@ def test_no_row_changes_what_is_said_to_be_conserved(design: Design) -> None:
         assert sum(w * start[p] for p, w in law.weights.items()) == law.total
         for row in table.rows:
             assert sum(w * row.effect.change.get(p, 0) for p, w in law.weights.items()) == 0
+
+
+def test_permits_elements_and_freed_slots_of_a_link_by_credits_add_up() -> None:
+    """To its capacity, whatever row changes them."""
+    table = translate(load(CREDITS), Aim())
+    law, = table.invariants
+    assert sorted(law.weights.values()) == [1, 1, 1] and law.total == 3
+    changed = {name for row in table.rows for name in row.effect.change}
+    assert law.weights.keys() <= changed
 
 
 @pytest.mark.parametrize("length", [1, 5, 98])

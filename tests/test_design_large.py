@@ -177,6 +177,8 @@ def test_a_design_with_fitted_capacities_has_the_same_states() -> None:
         if not wide or other == bigger or any(
                 link.flow is Flow.UNBOUNDED for link in part.links.values()):
             continue
+        assert all(link.capacity is None or link.capacity <= bigger.links[link.name].capacity
+                   for link in other.links.values()), part
         try:
             one, two = (space_of(translate(each, Aim()), BUDGET) for each in (bigger, other))
         except TooLarge:

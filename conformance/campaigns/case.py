@@ -322,7 +322,7 @@ class _Search:
         elif run.breach_of(focus) is not None:
             self.behind = self.behind or (focus, run)
         elif run.breaches:
-            self.aside = self.aside or (run.first_of_weight.rule, run)
+            self.aside = self.aside or (run.kept_for.rule, run)
 
     def _whose(self, error: TargetError, program: Program) -> TargetError:
         """A failure with its origin: its own session, or the sessions before it."""

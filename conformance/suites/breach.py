@@ -38,6 +38,11 @@ class Breach:
     is_apart: bool = False
 
     @property
+    def leaves_nothing(self) -> bool:
+        """True if nothing explains the run after it, so that other breaches may follow from it."""
+        return not (self.is_added or self.is_apart)
+
+    @property
     def allowed(self) -> tuple[str, ...]:
         """The answers that the target could have given instead, in words."""
         return tuple(dict.fromkeys(answer.words for answer in self.alternatives))

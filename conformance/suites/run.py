@@ -64,7 +64,7 @@ class Run:
         if breach.is_apart:
             return breach
         earlier = takewhile(lambda each: each is not breach, self.breaches)
-        return next((each for each in earlier if not (each.is_added or each.is_apart)), breach)
+        return next((each for each in earlier if each.leaves_nothing), breach)
 
     def rooted(self, rule: Rule) -> Breach | None:
         """The first breach of a rule, if it follows from no other."""
@@ -72,13 +72,13 @@ class Run:
         return breach if breach is not None and self.root_of(breach) is breach else None
 
     @property
-    def first_of_weight(self) -> Breach:
-        """The breach for which a run is kept: the first that nothing else explains, if any.
+    def kept_for(self) -> Breach:
+        """The breach for which the run is kept: the first after which nothing explains the run.
 
-        One that ``is_added`` or ``is_apart`` may come in every run, and must not hide a later one.
+        An earlier one may come in every run, and must not hide it. If all leave an explanation, it
+        is the first of them.
         """
-        grave = (each for each in self.breaches if not (each.is_added or each.is_apart))
-        return next(grave, self.breaches[0])
+        return next((each for each in self.breaches if each.leaves_nothing), self.breaches[0])
 
     def up_to(self, breach: Breach) -> Program:
         """The program that ends with the step that broke the rule."""

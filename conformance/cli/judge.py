@@ -42,9 +42,11 @@ class _Given(NamedTuple):
 @click.option("--suite", metavar="SUITE", help="Judge by the rules of this suite.")
 @click.option("--map", "mapping", type=click.Path(path_type=Path, dir_okay=False, exists=True),
               metavar="FILE", help="Which column is what, and what its values mean.")
-@click.option("--format", "form", type=click.Choice(["jepsen", "opentelemetry"]),
+@click.option("--format", "form",
+              type=click.Choice(["jepsen", "jetstream", "opentelemetry", "redis"]),
               help="The format, if it is another tool's: a history of Jepsen's, EDN or JSON lines; "
-              "spans as lines of OTLP in JSON.")
+              "events of JetStream; spans as lines of OTLP in JSON; an append-only file of Redis, "
+              "or what MONITOR shows at a replica.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=NUMBER",
               help="A setting of the system, as capacity=4.")
 @click.option("--drained", is_flag=True,
@@ -115,13 +117,16 @@ def command(
     if engine is not None and not dry_run:
         return _answer(_on_spark(logs, suite, mapping, given, out, engine),
                        found, save, as_json)
+    kind = KINDS[form] if form is not None else None
     files, mapped = opened([Path(each) for each in logs], mapping, found, given.settings,
-                           KINDS[form] if form is not None else None)
+                           kind)
     if dry_run:
         return _dry_run(files, found, as_json)
     terms = terms_of(mapped, *given)
     judged = judge_files(files, found, terms, keeps=out is not None,
                          watch=lambda at: deadline.check(f"event {at:,} of the log was judged"))
+    if kind is not None:
+        judged.notes.not_shown.update(kind.not_shown)
     if out is not None:
         _write(judged, Path(out))
     return _answer(judged, found, save, as_json)

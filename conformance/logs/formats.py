@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from ...spec.notation.errors import InputError
 from .mapping import Mapped, Operation
-from . import jepsen, opentelemetry
+from . import jepsen, jetstream, opentelemetry, redis
 
 __all__ = ["KINDS", "Format"]
 
@@ -17,12 +17,14 @@ __all__ = ["KINDS", "Format"]
 @dataclass(frozen=True)
 class Format:
     """A format: its ``rows`` with their lines, and how they are ``mapped`` unless a mapping file
-    says otherwise: its operations may be those of several suites."""
+    says otherwise: its operations may be those of several suites. ``not_shown`` has the rules that
+    no such log can show broken, each with the reason."""
 
     name: str
     rows: Callable[[Path], Iterator[tuple[int, Mapping[str, Any]]]]
     mapped: Mapped
     meanings: Mapping[str, Sequence[str]]
+    not_shown: Mapping[str, str] = field(default_factory=dict)
 
     def mapped_to(self, operations: Sequence[str]) -> Mapped:
         """The mapping to the operations of a suite. Raises ``InputError`` if there is none."""
@@ -39,4 +41,9 @@ KINDS: Final[Mapping[str, Format]] = {each.name: each for each in (
     Format("jepsen", jepsen.rows, Mapped(failed="nothing"), jepsen.MEANINGS),
     Format("opentelemetry", opentelemetry.rows,
            Mapped(order="time", tolerance=opentelemetry.TOLERANCE), opentelemetry.MEANINGS),
+    # Neither promises where a message stands that comes back: the law ANY_ORDER of brokers.
+    Format("redis", redis.rows, Mapped(settings={"law": 4}), redis.MEANINGS,
+           redis.NOT_SHOWN),
+    Format("jetstream", jetstream.rows, Mapped(settings={"law": 4}), jetstream.MEANINGS,
+           jetstream.NOT_SHOWN),
 )}

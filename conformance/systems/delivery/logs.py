@@ -249,6 +249,20 @@ class DeliveryJudge(StepJudge):
         return at
 
 
+_EXCLUDED: Final[Mapping[str, tuple[Law, ...]]] = {
+    chapter.REFUSES.id: (Law.DROP_HEAD, Law.DROP_TAIL, Law.UNBOUNDED, Law.ANY_ORDER),
+    chapter.IN_PLACE.id: (Law.ANY_ORDER,),
+    chapter.STAYS_OUT.id: (Law.UNBOUNDED, Law.ANY_ORDER)}
+"""By rule, the policies of queues that cannot break it."""
+
+
+def _common(terms: Terms, notes: Notes) -> None:
+    """Note the rules that a queue of this policy cannot break."""
+    law = _law(terms)
+    notes.not_shown |= {rule: f"a queue with law={law.value} cannot break it"
+                        for rule, laws in _EXCLUDED.items() if law in laws}
+
+
 def _whole(terms: Terms, notes: Notes, names: Any, common: Any) -> Any:
     from .whole import WholeQueues
 
@@ -300,5 +314,6 @@ LOGS: Final = Logs(
     required=("law",),
     rules=_RULES,
     judge=DeliveryJudge,
+    common=_common,
     whole=_whole,
 )

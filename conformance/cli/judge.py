@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..logs.kinds import Logs
     from ..logs.readers import Log
     from ..logs.run import Judged
+    from ..campaigns.histories import Remade
+    from ..ports.base import Target
     from ..suites.system import System
 
 __all__ = ["command"]
@@ -56,6 +58,9 @@ class _Given(NamedTuple):
 @click.option("--dry-run", is_flag=True, help="Show the first 20 events as they are understood.")
 @click.option("--save", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Save the shortest history of each violation as a log of its own key.")
+@click.option("--replay", metavar="TARGET",
+              help="Make the shortest history of each cause again on this implementation, by the "
+              "requests of the suite.")
 @click.option("--out", metavar="PLACE", help="Write all that was found to PLACE: a Parquet file; "
               "with --engine spark, a new folder of them.")
 @click.option("--engine", type=click.Choice(["local", "spark"]), default="local",
@@ -79,7 +84,8 @@ class _Given(NamedTuple):
 def command(
     logs: tuple[str, ...], suite: str | None, mapping: Path | None, settings: tuple[str, ...],
     drained: bool, remember: int, dry_run: bool, save: Path | None, as_json: bool,
-    out: str | None, form: str | None, max_seconds: float | None, max_states: int, **where: Any,
+    out: str | None, form: str | None, replay: str | None, max_seconds: float | None,
+    max_states: int, **where: Any,
 ) -> int:
     """Judge recorded LOGS by the observers of a suite: what happened, whatever made it.
 
@@ -96,6 +102,9 @@ def command(
     from ..logs.formats import KINDS
     from ..columns.run import judge_files
     from ..logs.run import opened, terms_of
+    from ..foreign.place import with_names
+    from ..systems.catalogue import system_of
+    from ..systems.targets import resolve_target
 
     if not logs:
         return _list(suite, as_json)
@@ -106,6 +115,8 @@ def command(
     given = _Given(_numbers(settings), drained, remember, max_states)
     engine = _engine(**where)
     deadline = Deadline(max_seconds)
+    after = _After(system_of(suite), found, save, None if replay is None else resolve_target(
+        with_names(replay, ())))
     if engine is not None and max_seconds is not None:
         raise InputError("--max-seconds is for a log that is judged here", "--max-seconds",
                          "Leave it out: a Spark cluster has limits of its own.")
@@ -116,7 +127,7 @@ def command(
         return _follow(logs, suite, mapping, given, out, engine)
     if engine is not None and not dry_run:
         return _answer(_on_spark(logs, suite, mapping, given, out, engine),
-                       found, save, as_json)
+                       after, as_json)
     kind = KINDS[form] if form is not None else None
     files, mapped = opened([Path(each) for each in logs], mapping, found, given.settings,
                            kind)
@@ -129,7 +140,25 @@ def command(
         judged.notes.not_shown.update(kind.not_shown)
     if out is not None:
         _write(judged, Path(out))
-    return _answer(judged, found, save, as_json)
+    return _answer(judged, after, as_json)
+
+
+class _After(NamedTuple):
+    """The findings' further use: where their histories are saved, and what makes them again."""
+
+    system: System
+    logs: Logs
+    save: Path | None
+    target: Target | None
+
+    def remade(self, judged: Judged) -> list[Remade]:
+        """The first history of each cause, made again."""
+        from ..campaigns.histories import remade
+
+        first = {each.cause: each for each in reversed(judged.notes.findings)}
+        return [] if self.target is None else [
+            remade(each, self.system.suite, self.logs, judged.terms.settings, self.target)
+            for each in reversed(first.values())]
 
 
 class _Place(NamedTuple):
@@ -231,14 +260,20 @@ def _write(judged: Judged, out: Path) -> None:
                          "Give a path in a folder that is there.") from None
 
 
-def _answer(judged: Judged, logs: Logs, save: Path | None, as_json: bool) -> int:
-    """Print what was judged, save the histories if asked to, and give the exit code."""
+def _answer(judged: Judged, after: _After, as_json: bool) -> int:
+    """Print what was judged, do with the histories what is asked, and give the exit code."""
+    from ..campaigns.histories import document_of, in_words
     from ..logs.answer import document, lines, outcome_of
 
+    logs, save = after.logs, after.save
+    again = after.remade(judged)
     if as_json:
-        click.echo(json.dumps(document(judged, logs), indent=1, ensure_ascii=False, default=str))
+        whole = document(judged, logs)
+        if after.target is not None:
+            whole["replays"] = [document_of(each) for each in again]
+        click.echo(json.dumps(whole, indent=1, ensure_ascii=False, default=str))
     else:
-        for line in lines(judged, logs):
+        for line in (*lines(judged, logs), *itertools.chain.from_iterable(map(in_words, again))):
             click.echo(line)
     if save is not None:
         with save.open("w", encoding="utf-8") as file:

@@ -16,7 +16,7 @@ from ...spec.notation.rules import Rule
 from .events import Event
 from .notes import Notes
 
-__all__ = ["STATES", "Call", "KeyJudge", "Logs", "Terms"]
+__all__ = ["STATES", "Asks", "Call", "KeyJudge", "Logs", "Terms"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,21 @@ class Call:
     needs: tuple[str, ...] = ()
     sends: bool = False
     receives: bool = False
+
+
+@dataclass(frozen=True)
+class Asks:
+    """The request by which a suite makes an operation of a log: the first of the operations ``do``
+    that a target has, and the fields of it that have the event's item, process and value. Those in
+    ``new`` are of something that was not there before. It is made where the call begins, or
+    ``at_end``."""
+
+    do: tuple[str, ...]
+    item: str = ""
+    process: str = ""
+    value: str = ""
+    new: tuple[str, ...] = ()
+    at_end: bool = False
 
 
 STATES: Final = 2_000
@@ -77,6 +92,10 @@ class Logs:
     key. ``common`` makes what all keys of a run share; it is given to ``judge``. ``whole`` makes
     what judges all keys together, of terms, notes, names and what is common; None where that cannot
     be. It ``has_wide_values`` where it adds up no values, which may have 64 bits then.
+
+    ``asks`` has, by operation and result, the request that makes it on an implementation; None for
+    one that the implementation does by itself. ``capacity`` is the setting that is the suite's
+    capacity.
     """
 
     machines: tuple[type[Machine], ...]
@@ -89,6 +108,8 @@ class Logs:
     common: Callable[[Terms, Notes], Any] = lambda terms, notes: None
     whole: Callable[[Terms, Notes, Any, Any], Any] | None = None
     has_wide_values: bool = False
+    asks: Mapping[tuple[str, str], Asks | None] = field(default_factory=dict)
+    capacity: str = "capacity"
 
     def check(self, settings: Mapping[str, int], where: str, whole: bool = True) -> None:
         """Raise ``InputError`` for settings that the system has not, or, of the ``whole``, that

@@ -42,6 +42,7 @@ class Finding:
 
     ``history`` is the shortest history that still breaks it, ``before`` the key's last events
     before it, ``allowed`` what could have been instead, in words. ``cause`` groups equal ones.
+    ``whole`` has all events of the key so far, if they are few.
     """
 
     rule: str
@@ -51,6 +52,7 @@ class Finding:
     allowed: str
     history: tuple[Event, ...]
     before: tuple[Event, ...]
+    whole: tuple[Event, ...] = ()
 
     @property
     def cause(self) -> Cause:

@@ -173,7 +173,7 @@ class StepJudge:
         self.notes.violated(Finding(
             failure.rule.id, self.key, event, failure,
             f"what keeps to {failure.conjunct}, with {self.shown()}",
-            self._history(event, failure.rule.id), tuple(self._recent)))
+            self._history(event, failure), tuple(self._recent), tuple(self._all or ())))
 
     def unsure(self, why: str, event: Event | None) -> None:
         """From here on the key is unknown."""
@@ -191,9 +191,9 @@ class StepJudge:
         said = ((name, show_value(value)) for name, value in self.live.variables().items())
         return ", ".join(f"{name} = {value if len(value) < 60 else '…'}" for name, value in said)
 
-    def _history(self, event: Event, rule: str) -> tuple[Event, ...]:
-        """The shortest part of a short log that breaks a rule at the same event; of a long one, its
-        last events."""
+    def _history(self, event: Event, failure: Failure) -> tuple[Event, ...]:
+        """The shortest part of a short log in which the same condition of the rule is false at the
+        same event; of a long one, its last events."""
         if self._all is None:
             return (*self._recent, event)
 
@@ -203,7 +203,15 @@ class StepJudge:
             judge._all = None       # it looks for nothing shorter itself
             for each in part:
                 judge.take(each)
-            return [each.rule for each in notes.findings] == [rule] and part[-1] is last
+            return part[-1] is last and [
+                (each.rule, each.failure.conjunct) for each in notes.findings] == [wanted]
 
         last = self._all[-1]
-        return tuple(shortest(self._all, breaks)) if breaks(self._all) else (*self._recent, event)
+        wanted = failure.rule.id if failure.rule else "", failure.conjunct
+        if not breaks(self._all):
+            return *self._recent, event
+        kept = self._all
+        for item in {each.item for each in kept} - {last.item}:
+            fewer = [each for each in kept if each.item != item]
+            kept = fewer if breaks(fewer) else kept
+        return tuple(shortest(kept, breaks))

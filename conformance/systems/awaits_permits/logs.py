@@ -17,7 +17,7 @@ from ....spec.engines.monitor import Failure, LostTrack
 from ....spec.queues.locks.permits import ENDS_ONCE, NO_MORE, Permits
 from ...logs.events import Event
 from ...logs.exact import Exact
-from ...logs.kinds import Call, Logs, Terms
+from ...logs.kinds import Asks, Call, Logs, Terms
 from ...logs.live import Live, bound
 from ...logs.notes import AROUND, Finding, Notes
 from .acts import CANCELLED, GIVES, RELEASED, WAITS, WOKEN
@@ -218,4 +218,8 @@ LOGS: Final = Logs(
     rules=(NO_MORE, ENDS_ONCE),
     judge=PermitsJudge,
     whole=_whole,
+    capacity="permits",
+    asks={**{("acquire", result): Asks(("acquire",), item="by", process="by", new=("by",))
+             for result in ("ok", "failed", "empty", "unknown")},
+          ("release", "ok"): Asks(("release",), item="by", process="by")},
 )

@@ -16,7 +16,7 @@ from ....spec.flow import observed_delivery as chapter
 from ....spec.flow.observed_delivery import Law, ObservedDelivery, Where
 from ....spec.notation.rules import Rule
 from ...logs.events import Event
-from ...logs.kinds import Call, Logs, Terms
+from ...logs.kinds import Asks, Call, Logs, Terms
 from ...logs.memory import Ended
 from ...logs.notes import Notes
 from ...logs.steps import PLACES_MAX, StepJudge, ids_of
@@ -316,4 +316,17 @@ LOGS: Final = Logs(
     judge=DeliveryJudge,
     common=_common,
     whole=_whole,
+    asks={**dict.fromkeys([("publish", "ok"), ("publish", "full")],
+                          Asks(("publish",), item="message", new=("message",))),
+          **{(do, result): Asks((do,), item="" if do == "receive" else "message",
+                                process="consumer")
+             for do in ("receive", "ack", "requeue", "reject") for result in ("ok", "empty")},
+          ("limit", "ok"): Asks(("limit",), process="consumer", value="most"),
+          ("tries", "ok"): Asks(("tries",), value="most"),
+          **dict.fromkeys([("dead", "ok"), ("dead", "empty")], Asks(("dead",))),
+          **dict.fromkeys([("count", "ok"), ("count", "empty")],
+                          Asks(("count",), item="message")),
+          ("disconnect", "ok"): Asks(("disconnect",), process="consumer"),
+          ("tick", "ok"): Asks(("advance",), value="ticks"),
+          ("restart", "ok"): Asks(("restart",))},
 )

@@ -15,7 +15,7 @@ from ....spec.flow import observed_executor as chapter
 from ....spec.flow.observed_executor import ObservedExecutor, Policy
 from ....spec.notation.rules import Rule
 from ...logs.events import Event
-from ...logs.kinds import Call, Logs, Terms
+from ...logs.kinds import Asks, Call, Logs, Terms
 from ...logs.notes import Notes
 from ...logs.steps import StepJudge, ids_of
 from ...suites.meanings import Meanings
@@ -141,4 +141,13 @@ LOGS: Final = Logs(
     rules=_RULES,
     with_rest={rule.id: "rest" for rule in _WITH_REST},
     judge=ExecutorJudge,
+    capacity="places",
+    asks={("submits", "ok"): Asks(("submit",), item="task", new=("task",)),
+          **{(does, "ok"): Asks((do,), item="task") for does, do in (
+              ("finishes", "finish"), ("fails", "fail"), ("dies", "die"), ("cancels", "cancel"))},
+          ("cancels", "empty"): Asks(("cancel",), item="task"),
+          ("shutdown", "ok"): Asks(("shutdown",)), ("stop", "ok"): Asks(("stop",)),
+          **dict.fromkeys([(does, "ok") for does in (
+              "starts", "caller_runs", "refused", "dropped", "future_returns", "future_raises",
+              "terminated", "rest")])},
 )

@@ -15,7 +15,7 @@ from ....spec.flow import observed_jobs as chapter
 from ....spec.flow.observed_jobs import ObservedMaster
 from ....spec.notation.rules import Rule
 from ...logs.events import Event
-from ...logs.kinds import Call, Logs, Terms
+from ...logs.kinds import Asks, Call, Logs, Terms
 from ...logs.notes import Notes
 from ...logs.steps import StepJudge, ids_of
 from ...suites.meanings import Meanings
@@ -102,4 +102,9 @@ LOGS: Final = Logs(
     rules=_RULES,
     with_rest={rule.id: "rest" for rule in _WITH_REST},
     judge=JobsJudge,
+    capacity="places",
+    asks={("submit", "ok"): Asks(("submit",), item="job", new=("job",)),
+          ("ask", "ok"): Asks(("ask",), process="worker"),
+          ("done", "ok"): Asks(("done",), process="worker"),
+          **dict.fromkeys([(does, "ok") for does in ("gives", "drops", "rest")])},
 )

@@ -23,7 +23,7 @@ from ....spec.queues.queue import (
     OrderlyQueue,
 )
 from ...logs.events import Event
-from ...logs.kinds import Call, Logs, Terms
+from ...logs.kinds import Asks, Call, Logs, Terms
 from ...logs.live import bound
 from ...logs.memory import Ended
 from ...logs.notes import AROUND, Finding, Notes
@@ -336,6 +336,9 @@ def _whole(terms: Terms, notes: Notes, names: Any, common: _Common) -> Any:
         terms, notes, names, lambda key: QueueJudge(key, terms, notes, common), common.ended)
 
 
+_PUT_IN: Final = Asks(("put", "offer"), item="item", new=("item",))
+_TAKE_OUT: Final = Asks(("take", "poll"))
+
 LOGS: Final = Logs(
     machines=(ConservingQueue, BoundedQueue, OrderlyQueue),
     operations={
@@ -348,4 +351,9 @@ LOGS: Final = Logs(
     judge=_judge,
     common=lambda terms, notes: _Common(terms),
     whole=_whole,
+    asks={
+        ("put", "ok"): _PUT_IN, ("put", "failed"): _PUT_IN, ("put", "unknown"): _PUT_IN,
+        ("put", "full"): Asks(("offer",), item="item", new=("item",), at_end=True),
+        ("take", "ok"): _TAKE_OUT, ("take", "failed"): _TAKE_OUT, ("take", "unknown"): _TAKE_OUT,
+        ("take", "empty"): Asks(("poll",), at_end=True), ("drained", "ok"): Asks(("poll",))},
 )

@@ -14,7 +14,7 @@ from ....spec.flow.observed_rate import (
     NOT_HELD_BACK, WITHIN_THE_RATE, ObservedRate, ObservedRefusals,
 )
 from ...logs.events import Event
-from ...logs.kinds import Call, Logs, Terms
+from ...logs.kinds import Asks, Call, Logs, Terms
 from ...suites.meanings import Meanings
 from ...logs.notes import Notes
 from ...logs.points import PointJudge, Watching
@@ -104,4 +104,8 @@ LOGS: Final = Logs(
     rules=(WITHIN_THE_RATE, NOT_HELD_BACK),
     judge=RateJudge,
     whole=_whole,
+    capacity="depth",
+    asks={("admits", "ok"): Asks(("take",), value="permits"),
+          ("refuses", "ok"): Asks(("take",), value="permits"),
+          ("tick", "ok"): Asks(("tick",), value="ticks")},
 )

@@ -37,6 +37,7 @@ class _Given(NamedTuple):
     drained: bool
     remember: int
     states: int
+    patience: int
 
 
 @click.command("judge")
@@ -53,6 +54,9 @@ class _Given(NamedTuple):
               help="A setting of the system, as capacity=4.")
 @click.option("--drained", is_flag=True,
               help="At the end of the log nothing was left: what has not come out is lost.")
+@click.option("--patience", type=Seconds(),
+              help="After this many seconds without an event of a key, nothing is left to come: "
+              "rules of progress are judged by that. The log needs times.")
 @click.option("--remember", type=click.IntRange(min=0), default=1_000_000, metavar="NUMBER",
               help="Identities that are texts and have ended: remember so many.")
 @click.option("--dry-run", is_flag=True, help="Show the first 20 events as they are understood.")
@@ -84,8 +88,8 @@ class _Given(NamedTuple):
 def command(
     logs: tuple[str, ...], suite: str | None, mapping: Path | None, settings: tuple[str, ...],
     drained: bool, remember: int, dry_run: bool, save: Path | None, as_json: bool,
-    out: str | None, form: str | None, replay: str | None, max_seconds: float | None,
-    max_states: int, **where: Any,
+    out: str | None, form: str | None, replay: str | None, patience: float | None,
+    max_seconds: float | None,    max_states: int, **where: Any,
 ) -> int:
     """Judge recorded LOGS by the observers of a suite: what happened, whatever made it.
 
@@ -101,6 +105,7 @@ def command(
 
     from ..logs.formats import KINDS
     from ..columns.run import judge_files
+    from ..logs.patience import Patience
     from ..logs.run import opened, terms_of
     from ..foreign.place import with_names
     from ..systems.catalogue import system_of
@@ -112,8 +117,14 @@ def command(
         raise InputError("no suite is named", next_step="Give --suite; `checkvalve judge` alone "
                          "lists those that can judge logs.")
     found = _logs_of(suite)
-    given = _Given(_numbers(settings), drained, remember, max_states)
+    given = _Given(_numbers(settings), drained, remember, max_states,
+                   round((patience or 0) * 1_000_000_000))
+    if given.patience:
+        Patience(found, given.patience).check(suite)
     engine = _engine(**where)
+    if engine is not None and given.patience:
+        raise InputError("--patience is for a log that is judged here", "--patience",
+                         "Leave it out: no task of a cluster knows when the log ends.")
     deadline = Deadline(max_seconds)
     after = _After(system_of(suite), found, save, None if replay is None else resolve_target(
         with_names(replay, ())))
@@ -354,7 +365,8 @@ def judged_of(system: System) -> Mapping[str, str]:
     ids = dict.fromkeys([rule.id for rule in system.suite.rules()]) | dict.fromkeys(
         [*sorted(always), *rest])
     return {name: "judged on logs" if name in always else
-            f"with an event {rest[name]!r}" if name in rest else "never" for name in ids}
+            f"with an event {rest[name]!r}, or --patience" if name in rest else "never"
+            for name in ids}
 
 
 def _described(system: System) -> Iterator[str]:

@@ -17,6 +17,7 @@ from checkvalve.spec.notation.labels import counted
 from checkvalve.spec.notation.rules import natural
 from checkvalve.spec.shelf import subject_of
 
+from .judge import judged_of
 from .outcome import EXPECTED
 
 if TYPE_CHECKING:
@@ -37,12 +38,14 @@ class Uses:
 
     ``proof``: machines on which ``verify`` decides it. ``test``: suites that look for a
     breach of it in implementations. ``monitor``: machines that name it when they refuse
-    what an implementation did.
+    what an implementation did. ``logs``: by suite that has it, whether it is judged on recorded
+    logs: always, with what, or never.
     """
 
     proof: list[str]
     test: list[str]
     monitor: list[str]
+    logs: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -190,7 +193,8 @@ def entries(names: Iterable[str] = ()) -> Iterator[Entry]:
             for each in selected for expectation in each.expectations
             if expectation.rule == rule.id
         ]
-        return Uses(list(dict.fromkeys(proof)), _suites_with(rule), list(_monitors(rule)))
+        return Uses(list(dict.fromkeys(proof)), _suites_with(rule), list(_monitors(rule)),
+                    _on_logs(rule))
 
     selected = list(book(names))
     whole = list(book())
@@ -227,6 +231,17 @@ def _suites_with(rule: Rule) -> list[str]:
 
     # By id: an observer's machine cites a rule of another chapter (``seen_from_outside``).
     return [name for name, system in SYSTEMS.items() if system.suite.rule(rule.id) is not None]
+
+
+def _on_logs(rule: Rule) -> dict[str, str]:
+    from ..systems.catalogue import SYSTEMS
+
+    found = {}
+    for name, system in SYSTEMS.items():
+        how = judged_of(system).get(rule.id)
+        if how is not None:
+            found[name] = f"never: {system.no_logs}" if system.logs is None else how
+    return found
 
 
 def _monitors(rule: Rule) -> Iterator[str]:
@@ -286,6 +301,9 @@ def _lines(entry: Entry) -> Iterator[str]:
                        ("monitored by", entry.uses.monitor)):
         if where:
             yield f"      {how}: {', '.join(where)}"
+    if entry.uses.logs:
+        told = "; ".join(f"{suite}: {how}" for suite, how in entry.uses.logs.items())
+        yield f"      on recorded logs: {told}"
     if entry.broken_by:
         yield f"      broken by: {entry.broken_by}"
     for way in entry.through:

@@ -74,7 +74,7 @@ def judged_whole(files: Sequence[Log], logs: Logs, terms: Terms, notes: Notes,
     """Judge a log in whole columns; None if it has to be judged row by row: then ``notes`` are to
     be made anew. What is wrong with a log is said row by row, too: there it is the first thing."""
     orders = {file.mapped.order for file in files}
-    if logs.whole is None or not terms.from_start or len(orders) > 1 or (
+    if logs.whole is None or terms.patience or not terms.from_start or len(orders) > 1 or (
             len(files) > 1 and orders == {"file"}) or any(file.has_format for file in files) or (
             sum(map(rows_about, files)) < LEAST):
         return None

@@ -54,8 +54,9 @@ STATES: Final = 2_000
 class Terms:
     """On what terms a log is judged: the ``settings`` of the system, whether the log begins with
     it, whether nothing was left at its end (``drained``), how many texts that ended are remembered,
-    by how many nanoseconds clocks may differ, and in how many ``states`` a machine may be at one
-    time where all orders of some calls are tried."""
+    by how many nanoseconds clocks may differ, in how many ``states`` a machine may be at one time
+    where all orders of some calls are tried, and after how many nanoseconds without an event a key
+    rests (``patience``; 0: that is not known)."""
 
     settings: Mapping[str, int] = field(default_factory=dict)
     from_start: bool = True
@@ -63,6 +64,7 @@ class Terms:
     remember: int = 1_000_000
     tolerance: int = 0
     states: int = STATES
+    patience: int = 0
 
 
 class KeyJudge(Protocol):

@@ -14,6 +14,7 @@ from .kinds import STATES, KeyJudge, Logs, Terms
 from .mapping import Mapped, plain, read_mapping
 from .notes import Notes
 from .order import in_order
+from .patience import Patience
 from .readers import Log
 
 __all__ = ["Judged", "fitting", "judge_files", "mapped_for", "opened", "terms_of"]
@@ -68,10 +69,11 @@ def mapped_for(mapping: Path | None, logs: Logs, settings: Mapping[str, int],
 
 def terms_of(
     mapped: Mapped, settings: Mapping[str, int], drained: bool, remember: int, states: int = STATES,
+    patience: int = 0,
 ) -> Terms:
     """The terms that a mapping and the command line give."""
     return Terms({**mapped.settings, **settings}, mapped.begins == "start", drained, remember,
-                 mapped.tolerance, states)
+                 mapped.tolerance, states, patience)
 
 
 def judge_files(
@@ -85,16 +87,21 @@ def judge_files(
     found = Judged(notes, terms=terms, by_time=any(file.mapped.order == "time" for file in files))
     common = logs.common(terms, notes)
     judges: dict[str, KeyJudge] = {}
+    patience = Patience(logs, terms.patience) if terms.patience else None
     try:
         for event in checked(files, logs):
             judge = judges.get(event.key)
             if judge is None:
                 judge = judges[event.key] = logs.judge(event.key, terms, notes, common)
+            for rest in patience.before(event) if patience is not None else ():
+                judge.take(rest)
             judge.take(event)
             found.events += 1
             if found.events & _LOOK == 1:
                 watch(found.events)
-        for judge in judges.values():
+        for key, judge in judges.items():
+            for rest in patience.at_end(key) if patience is not None else ():
+                judge.take(rest)
             judge.end()
     except Spent as late:
         found.spent = str(late)

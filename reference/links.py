@@ -59,6 +59,10 @@ class Link(Generic[F]):
             found.append(self._under_way.popleft()[1])
         return found
 
+    def has_arrived(self, now: int) -> bool:
+        """True if there is something to take."""
+        return bool(self._under_way) and self._under_way[0][0] <= now
+
     def take(self) -> F:
         """Take the first thing off the link, whether it is due or not."""
         return self._under_way.popleft()[1]
@@ -89,3 +93,7 @@ class Connection(Generic[F, G]):
     def is_up(self) -> bool:
         """True if anything can be sent."""
         return self.down == 0
+
+    def has_arrived(self, now: int) -> bool:
+        """True if something is there to be taken, at either end."""
+        return self.tuples.has_arrived(now) or self.statuses.has_arrived(now)

@@ -86,6 +86,9 @@ INTERLEAVING: Final = 0.25
 TURNS_BETWEEN: Final = 3
 """Largest number of such turns."""
 
+NEVER: Final = 1 << 62
+"""An instant after every other one."""
+
 SLOWNESS: Final = 7
 RESTART_AFTER: Final = 20
 GHOST: Final = 10_000
@@ -123,6 +126,10 @@ class Cluster:
         self._at_turn: list[_Actor] = []        # actors with turns under way, nested
         self._busy_until: dict[int, int] = {}
         self._due: list[tuple[int, Callable[[], None]]] = []
+        self._soonest = 0               # no call in it is due before that
+        self._patience = max(PATIENCE, PATIENCE_OF_EACH * scenario.messages)
+        self._actors: list[_Actor] = []
+        self._spouts: list[SpoutTask] = []
         self.connections: dict[tuple[int, int], Connection[Message, Status]] = {
             (one, other): Connection(self._delay, scenario.settings.link_capacity)
             for one in self._lives for other in self._lives if one != other}
@@ -149,8 +156,7 @@ class Cluster:
 
     def _is_given_up(self) -> bool:
         last_fault = self.scenario.last_fault
-        patience = max(PATIENCE, PATIENCE_OF_EACH * self.scenario.messages)
-        return (self.now - last_fault > patience or self._deaths > DEATHS_MAX
+        return (self.now - last_fault > self._patience or self._deaths > DEATHS_MAX
                 or self.now - max(self.history[-1].at, last_fault) > QUIET_PERIODS * self._period)
 
     def record(self, what: str, *about: int | str) -> None:
@@ -162,14 +168,14 @@ class Cluster:
 
     def _at(self, when: int, what: Callable[[], None]) -> None:
         self._due.append((when, what))
+        self._soonest = min(self._soonest, when)
 
     # -- an instant ---------------------------------------------------------------------------
 
     def _what_is_due(self) -> bool:
         """Do all that is due at this instant, timers and ticks of every worker too; true if any
         was."""
-        due = [what for when, what in self._due if when <= self.now]
-        self._due = [(when, what) for when, what in self._due if when > self.now]
+        due = self._take_due() if self._soonest <= self.now else ()
         for what in due:
             what()
         for number, worker in self.workers.items():
@@ -179,18 +185,27 @@ class Cluster:
                 self._guarded(number, partial(self._check, worker))
             if self.now % self._period == self._period - 1:
                 self._guarded(number, worker.tick)
-            self._guarded(number, worker.run_timer)
-            if self.now % FLUSH_EVERY == 0:
+            if worker.owes:
+                self._guarded(number, worker.run_timer)
+            if worker.batches and self.now % FLUSH_EVERY == 0:
                 self._guarded(number, worker.run_flush_timer)
             if self.now % COMMIT_EVERY == 0:
                 self._guarded(number, worker.commit)
         return bool(due)
 
+    def _take_due(self) -> list[Callable[[], None]]:
+        due = [what for when, what in self._due if when <= self.now]
+        self._due = [(when, what) for when, what in self._due if when > self.now]
+        self._soonest = min((when for when, _ in self._due), default=NEVER)
+        return due
+
     def _arrivals(self) -> bool:
         something = False
         for (one, other), connection in self.connections.items():
+            if connection.down or not connection.has_arrived(self.now):
+                continue
             sender, receiver = self.workers[one], self.workers[other]
-            if sender is None or receiver is None or not connection.is_up:
+            if sender is None or receiver is None:
                 continue
             for status in connection.statuses.arrived(self.now):
                 something = True
@@ -204,25 +219,36 @@ class Cluster:
     def _turns(self) -> bool:
         """The actors' turns; those that were left out get theirs if no other actor has anything to
         do."""
-        actors = self._actors()
-        self.random.shuffle(actors)
-        chosen = [actor for actor in actors if self.random.random() < 0.75]
-        # Every one of them gets its turn, so the answers are collected before they are asked.
-        happened = [self._turn(*actor) for actor in chosen]
-        if not any(happened):
-            happened = [self._turn(*actor) for actor in actors if actor not in chosen]
-        return any(happened)
+        chosen: list[_Actor] = []
+        left_out: list[_Actor] = []
+        for actor in _shuffled(self._actors, self.random):
+            (chosen if self.random.random() < 0.75 else left_out).append(actor)
+        return self._turns_of(chosen) or self._turns_of(left_out)
 
-    def _actors(self) -> list[_Actor]:
-        return [(number, task) for number, worker in self.workers.items() if worker
-                for task in (*worker.tasks, None)]
+    def _turns_of(self, actors: list[_Actor]) -> bool:
+        """Give each of them its turn; true if anything happened in any."""
+        happened = False
+        for actor in actors:
+            happened = self._turn(*actor) or happened
+        return happened
 
     def _turn(self, number: int, task: int | None) -> bool:
+        """An actor's turn; most of them have nothing to do, and are not asked any further."""
+        worker = self.workers[number]
+        if worker is None:
+            return False
+        if task is None:
+            return bool(worker.outgoing) and self._guarded(
+                number, partial(self._transfer_thread, worker))
+        executor = worker.tasks[task]
+        if executor.rests() or self._busy_until.get(task, -1) > self.now:
+            return False
         self._at_turn.append((number, task))
-        try:
-            return self._turn_of(number, task)
-        finally:
-            self._at_turn.pop()
+        happened = self._guarded(number, executor.call)
+        self._at_turn.pop()
+        if happened and task in self._busy_until:
+            self._busy_until[task] = self.now + SLOWNESS
+        return happened
 
     def _pause(self) -> None:
         """Now and then, others have their turns before a task sends a message."""
@@ -230,24 +256,11 @@ class Cluster:
             return
         number = self._at_turn[0][0]
         worker = self.workers[number]
-        others = [actor for actor in self._actors() if actor != self._at_turn[0]]
+        others = [actor for actor in self._actors if actor != self._at_turn[0]]
         for actor in self.random.sample(others, min(TURNS_BETWEEN, len(others))):
             self._turn(*actor)
         if self.workers[number] is not worker:
             raise _Gone
-
-    def _turn_of(self, number: int, task: int | None) -> bool:
-        worker = self.workers[number]
-        if worker is None:
-            return False
-        if task is None:
-            return self._guarded(number, partial(self._transfer_thread, worker))
-        if self._busy_until.get(task, -1) > self.now:
-            return False
-        happened = self._guarded(number, worker.tasks[task].call)
-        if happened and task in self._busy_until:
-            self._busy_until[task] = self.now + SLOWNESS
-        return happened
 
     def _transfer_thread(self, worker: Worker) -> bool:
         number = worker.place.number
@@ -314,6 +327,7 @@ class Cluster:
             record=self.record, now=lambda: self.now, parts=self.parts,
             pause=self._pause)
         self.workers[number] = worker
+        self._note_actors()
         self.record("began", number, place.life)
         for ends in self.connections:
             if number in ends:
@@ -325,6 +339,7 @@ class Cluster:
         self.workers[number] = None
         if worker is None:
             return
+        self._note_actors()
         for ends in self.connections:
             if number in ends:
                 self._break(*ends)
@@ -332,6 +347,15 @@ class Cluster:
             worker.lose(message)
         for task in worker.tasks:
             self.record("forgot", task, int(isinstance(worker.tasks[task], SpoutTask)))
+
+    def _note_actors(self) -> None:
+        """Note the actors that are there: asked for at every instant, they change with the workers.
+        """
+        here = [(number, worker) for number, worker in self.workers.items() if worker]
+        self._actors = [(number, task) for number, worker in here
+                        for task in (*worker.tasks, None)]
+        self._spouts = [task for _, worker in here for task in worker.tasks.values()
+                        if isinstance(task, SpoutTask)]
 
     def _break(self, one: int, other: int) -> None:
         """Count one more reason for which a connection is down."""
@@ -424,9 +448,7 @@ class Cluster:
         if self.now < self.scenario.last_fault:
             return False
         # The cheapest question first, because it is asked at every instant.
-        spouts = [task for worker in self.workers.values() if worker
-                  for task in worker.tasks.values() if isinstance(task, SpoutTask)]
-        return (all(spout.is_done() for spout in spouts)
+        return (all(spout.is_done() for spout in self._spouts)
                 and not any(len(each.tuples) for each in self.connections.values())
                 and all(worker and worker.is_empty() for worker in self.workers.values()))
 
@@ -446,6 +468,20 @@ class Cluster:
             if at in path:
                 return (*path[path.index(at):], at)
         return ()
+
+
+def _shuffled(actors: list[_Actor], random: Random) -> list[_Actor]:
+    """Some actors in any order: that of ``Random.shuffle``, for the same numbers.
+
+    Its own way to them is as long as all turns of actors with nothing to do."""
+    found, draw = actors.copy(), random.getrandbits
+    for last in range(len(found) - 1, 0, -1):
+        bits = (last + 1).bit_length()
+        other = draw(bits)
+        while other > last:
+            other = draw(bits)
+        found[last], found[other] = found[other], found[last]
+    return found
 
 
 def run(scenario: Scenario, parts: Parts | None = None) -> tuple[Happened, ...]:

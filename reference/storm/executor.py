@@ -129,6 +129,10 @@ class Executor:
         """One turn of the loop; true if anything happened."""
         raise NotImplementedError
 
+    def rests(self) -> bool:
+        """True if a turn would change nothing, so that a driver need not give one."""
+        return False
+
     def tick(self) -> None:
         """A period of the message timeout has passed, and this task has got its tick."""
 
@@ -254,6 +258,9 @@ class BoltTask(Executor):
             if self.pending:
                 self.note_pending()
         return moved or consumed > 0
+
+    def rests(self) -> bool:
+        return not (self.pending or self.inbox.has_any() or self.held is not None)
 
     def may_consume(self) -> bool:
         """True if nothing is pending; checked before every tuple."""
@@ -424,7 +431,8 @@ class SpoutTask(Executor):
         moved = bool(self.pending) and self.flush_pending()
         emitted = 0
         if may_emit and not self.pending:
-            emitted = sum(self.next_tuple() for _ in range(self.per_round))
+            while emitted < self.per_round and self.next_tuple():
+                emitted += 1
         self.roots.end_round()
         if moved or emitted:
             self.note_pending()
@@ -511,6 +519,8 @@ class SpoutTask(Executor):
             return root
 
     def _fetch(self) -> None:
+        if not self.partition.seeks_below(self.log.length):
+            return
         wanted = self.partition.wants()
         if wanted is not None:
             end = min(wanted.offset + wanted.size, self.log.length)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from random import Random
 from typing import Final, NamedTuple
 
@@ -93,7 +94,7 @@ class Scenario:
             return 0 <= fault.on < (tasks if fault.what is What.SLOW else self.workers)
         return fault.on != fault.to and {fault.on, fault.to} <= set(range(self.workers))
 
-    @property
+    @cached_property
     def last_fault(self) -> int:
         """The instant at which the last fault is over."""
         return max((fault.ends for fault in self.faults), default=0)

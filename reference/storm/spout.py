@@ -231,6 +231,10 @@ class PartitionManager:
 
     # -- reading ------------------------------------------------------------------------------
 
+    def seeks_below(self, end: int) -> bool:
+        """True if a fetch could bring anything of a log that ends there."""
+        return bool(self._failed) or self._emitted_to < end
+
     def wants(self) -> Fetch | None:
         """The next fetch, or None: messages still wait, or none may be emitted."""
         if self._waiting or self._is_at_max():

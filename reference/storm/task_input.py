@@ -319,6 +319,18 @@ class TaskInput(Generic[T]):
 
     # -- queries ------------------------------------------------------------------------------
 
+    def lengths(self) -> tuple[int, int]:
+        """How many tuples recvQ and the overflowQ hold; those of a batch are in neither."""
+        return len(self._recvq), len(self._overflowq)
+
+    def has_any(self) -> bool:
+        """True if there is something to poll."""
+        return bool(self._recvq or self._overflowq)
+
+    def holds_any(self) -> bool:
+        """True if there is anything in it, in a batch of a local sender included."""
+        return self.has_any() or any(self._batches.values())
+
     def statistics(self) -> Statistics:
         """A snapshot; nothing in it changes later."""
         return Statistics(

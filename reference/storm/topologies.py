@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from .basic_bolt import Basic, BasicOutput
@@ -99,11 +100,17 @@ class Topology:
         """This topology on ``workers`` workers: with as many ackers, unless their number is set."""
         return self if self.ackers is not None else replace(self, ackers=workers)
 
-    def tasks_of(self) -> dict[str, range]:
+    def tasks_of(self) -> Mapping[str, range]:
         """The task numbers of ``source``, of each bolt, and of ``acker``.
 
         Raises ``TopologyMisuse`` if the number of ackers depends on the workers; see ``on``.
         """
+        return self._tasks_of
+
+    # Executors ask for these at every emit.
+
+    @cached_property
+    def _tasks_of(self) -> Mapping[str, range]:
         if self.ackers is None:
             raise TopologyMisuse("one acker for each worker: Topology.on sets the number of "
                                  "workers")
@@ -116,10 +123,11 @@ class Topology:
 
     def component_of(self, task: int) -> str:
         """The name of the component that a task belongs to. ``KeyError`` without one."""
-        for name, tasks in self.tasks_of().items():
-            if task in tasks:
-                return name
-        raise KeyError(task)
+        return self._component_of[task]
+
+    @cached_property
+    def _component_of(self) -> Mapping[int, str]:
+        return {task: name for name, tasks in self.tasks_of().items() for task in tasks}
 
     def bolt(self, name: str) -> Component:
         """The bolt of a name. ``KeyError`` without one."""

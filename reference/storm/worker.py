@@ -162,11 +162,13 @@ class Worker:
         self._owed: dict[int, None] = {}        # tasks with a tick that has yet to find a slot
         self._ticks = 0
         self._held_back: set[int] = set()       # tasks for which `held` was recorded
+        batch = max(1, min(settings.batch, settings.capacity // 2))
+        self.batches: Final = batch > 1         # a local message may wait in one for a flush
         far = [str(task) for tasks in remote.values() for task in tasks]
         self.inputs: dict[int, TaskInput[Message]] = {
             task: parts.inbox(
                 settings.capacity, overflow_limit=settings.overflow_limit,
-                batch=max(1, min(settings.batch, settings.capacity // 2)),
+                batch=batch,
                 remote=far, local=map(str, here))
             for task in here}
         context = Context(
@@ -270,10 +272,14 @@ class Worker:
                     self.record("heard", self.place.number, task, is_blocked)
 
     def _note(self, task: int) -> None:
-        sizes = self.inputs[task].statistics()
-        self.record("holds", task, sizes.recvq, sizes.overflowq)
+        self.record("holds", task, *self.inputs[task].lengths())
 
     # -- connections and timers ---------------------------------------------------------------
+
+    @property
+    def owes(self) -> bool:
+        """True if a tick has yet to find a slot."""
+        return bool(self._owed)
 
     def reach(self, peer: int) -> None:
         """This worker has a connection on which it can send to another."""
@@ -294,7 +300,7 @@ class Worker:
 
     def check(self) -> list[Sent]:
         """The backpressure-check-timer: return the statuses to send."""
-        sizes = {task: inbox.statistics().overflowq for task, inbox in self.inputs.items()}
+        sizes = {task: inbox.lengths()[1] for task, inbox in self.inputs.items()}
         return list(self.tracker.check(sizes))
 
     def tick(self) -> None:
@@ -324,8 +330,9 @@ class Worker:
         self._ticks += 1
         return True
 
-    def _batched(self, sender: int) -> int:
-        return sum(inbox.batched(str(sender)) for inbox in self.inputs.values())
+    def _batched(self, sender: int) -> bool:
+        name = str(sender)
+        return any(inbox.batched(name) for inbox in self.inputs.values())
 
     def flush(self, sender: int) -> None:
         """Insert the messages of a task's batches, as far as they fit."""
@@ -356,8 +363,7 @@ class Worker:
         return not self.outgoing and all(map(self._is_idle, self.tasks.values()))
 
     def _is_idle(self, task: Executor) -> bool:
-        sizes = task.inbox.statistics()
-        return not (task.pending or sizes.recvq or sizes.overflowq or sizes.batched
+        return not (task.pending or task.inbox.holds_any()
                     or (isinstance(task, BoltTask) and task.held is not None))
 
 

@@ -19,7 +19,7 @@ from checkvalve.conformance.systems.kafka_failover.histories import (
     RULES, HistoryJudge, Terms, in_words,
 )
 from checkvalve.conformance.systems.kafka_failover.on_zookeeper import ClusterOnZooKeeper
-from checkvalve.conformance.systems.kafka_failover.port import FAULTS, OPERATING, PORT, event_of
+from checkvalve.conformance.systems.kafka_failover.port import FAULTS, HISTORIES, OPERATING, PORT
 from checkvalve.conformance.systems.kafka_failover.programs import draw
 
 __all__ = ["Schedule", "main", "schedule"]
@@ -57,7 +57,7 @@ def schedule(seed: int, target: Callable[[], ReferenceCluster]) -> Schedule:
         if isinstance(reply["ok"], list):
             judge.asked({"do": act.do, **about})
         for row in reply["ok"] if isinstance(reply["ok"], list) else ():
-            event = event_of(row)
+            event = HISTORIES.event(row)
             assert event is not None
             words[event.what] += 1
             offence = judge.see(event)

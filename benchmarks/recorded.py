@@ -19,8 +19,8 @@ from checkvalve.conformance.engines.conduct import Order
 from checkvalve.conformance.ports.base import Message, Session, Target
 from checkvalve.conformance.suites.exchange import Act
 from checkvalve.conformance.systems.catalogue import system_of
-from checkvalve.conformance.systems.kafka_failover.port import event_of as of_brokers
-from checkvalve.conformance.systems.storm_topology.port import event_of as of_tasks
+from checkvalve.conformance.systems.kafka_failover.port import HISTORIES as OF_BROKERS
+from checkvalve.conformance.systems.storm_topology.port import HISTORIES as OF_TASKS
 from checkvalve.conformance.systems.targets import resolve_target
 
 __all__ = ["Pages", "election", "failover", "topology"]
@@ -151,7 +151,7 @@ class _Watched:
 
 def _note_broker(pages: Pages, run: str, keys: set[str], text: str) -> None:
     """Note which broker leads in an epoch, and the high watermark that it reports there."""
-    event = of_brokers(text)
+    event = OF_BROKERS.event(text)
     if event is None:
         return
     if event.what == "took":
@@ -165,7 +165,7 @@ def _note_broker(pages: Pages, run: str, keys: set[str], text: str) -> None:
 
 def _note_task(pages: Pages, run: str, keys: set[str], text: str) -> None:
     """Note what goes over a lane, from one life of a task to another, until all is quiescent."""
-    event = of_tasks(text)
+    event = OF_TASKS.event(text)
     if event is None:
         return
     _, what, about = event

@@ -13,7 +13,7 @@ import pytest
 
 from checkvalve.conformance.services.zookeeper import ZooKeeper
 from checkvalve.conformance.systems.kafka_failover.histories import HistoryJudge, Terms
-from checkvalve.conformance.systems.kafka_failover.port import event_of
+from checkvalve.conformance.systems.kafka_failover.port import HISTORIES
 from checkvalve.reference.drivers.paced import PacedZooKeeper
 from checkvalve.reference.kafka.cluster.cluster import Cluster, Deployment
 from checkvalve.reference.kafka.cluster.faults import Faults
@@ -52,7 +52,7 @@ def test_failover_keeps_its_rules_in_real_time(server: ZooKeeper, seed: int) -> 
         cluster.quiet()
     judge = HistoryJudge(Terms(3, 2))
     for happened in cluster.history:
-        event = event_of(" ".join(map(str, (happened.at, happened.what, *happened.about))))
+        event = HISTORIES.event(" ".join(map(str, (happened.at, happened.what, *happened.about))))
         assert event is not None
         judge.see(event)
     assert [each.words() for each in judge.offences if each.rule.id not in OF_THE_QUORUM] == []

@@ -18,7 +18,7 @@ from checkvalve.conformance.systems.catalogue import SYSTEMS
 from checkvalve.conformance.systems.kafka_failover.adapter import ReferenceCluster
 from checkvalve.conformance.systems.kafka_failover.on_zookeeper import ClusterOnZooKeeper
 from checkvalve.conformance.systems.kafka_failover.histories import HistoryJudge, Terms
-from checkvalve.conformance.systems.kafka_failover.port import event_of
+from checkvalve.conformance.systems.kafka_failover.port import HISTORIES
 from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.reference.coordination.server import Server
 from checkvalve.reference.kafka.cluster.controlling import Controlling
@@ -111,11 +111,11 @@ def test_records_beyond_the_255th_are_followed() -> None:
         judge.produce(0, True, 1)
         for row in (f"wrote 0 0 0 {offset} {offset + 1}", f"committed 0 0 0 {offset + 1}",
                     f"acked 100 0 1 {offset} {offset + 1}"):
-            event = event_of(f"{offset} {row}")
+            event = HISTORIES.event(f"{offset} {row}")
             assert event is not None
             assert judge.see(event) is None
     assert not judge.unjudged
-    lost = event_of("300 acked 100 0 1 300 301")
+    lost = HISTORIES.event("300 acked 100 0 1 300 301")
     assert lost is not None
     offence = judge.see(lost)
     assert offence is not None
@@ -133,7 +133,7 @@ def test_a_real_zookeeper_coordinates_as_the_one_in_memory() -> None:
     "1 unknown", "1 rested 0"])
 def test_what_is_no_event_is_refused(row: str) -> None:
     """A word with too few or too many fields, and what is no number."""
-    assert event_of(row) is None
+    assert HISTORIES.event(row) is None
 
 
 def test_a_split_brain_loses_what_one_broker_acknowledged_and_nothing_of_all() -> None:

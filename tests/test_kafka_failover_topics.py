@@ -5,7 +5,7 @@ from __future__ import annotations
 from checkvalve.conformance.adapters.base import Declined
 from checkvalve.conformance.systems.kafka_failover.adapter import ReferenceCluster
 from checkvalve.conformance.systems.kafka_failover.histories import HistoryJudge, Terms
-from checkvalve.conformance.systems.kafka_failover.suite import happened
+from checkvalve.conformance.systems.kafka_failover.port import HISTORIES
 from checkvalve.reference.kafka.cluster.cluster import Cluster, Deployment, Happened
 from checkvalve.reference.kafka.cluster.faults import Faults
 from checkvalve.reference.kafka.cluster.topics import TopicMisuse, Topics
@@ -131,5 +131,7 @@ def test_a_deletion_of_an_earlier_move_may_come_as_late_as_what_the_replica_obey
                 "104 obeyed 0 0 0 3", "105 copied 0 0 1 0 1", "106 moves 0 0,1,2",
                 "107 assigned 0 2,1,0", "108 state 0 1 4 2 1,2", f"109 obeyed 0 1 0 {obeys}",
                 "110 copied 0 0 1 1 2", "111 erased 0 0"):
-        judge.see(happened(row))
+        event = HISTORIES.event(row)
+        assert event is not None
+        judge.see(event)
     assert [offence.rule.id for offence in judge.offences] == broken

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from checkvalve.conformance.suites.exchange import Exchange
-from checkvalve.conformance.systems.kafka_failover.port import PORT, event_of
+from checkvalve.conformance.systems.kafka_failover.port import HISTORIES, PORT
 from checkvalve.conformance.systems.kafka_failover.suite import ClusterJudge
 from checkvalve.conformance.systems.kafka_failover.twins import TWINS
 from checkvalve.conformance.systems.kafka_failover.waiting import Wait, cycle_in, who_waits
@@ -78,5 +78,5 @@ def test_the_shortest_cycle_is_told_and_all_of_it() -> None:
     "1 waits broker-0 broker- copy", "1 waits broker-0 broker-1 why"])
 def test_what_is_no_wait_is_refused(row: str) -> None:
     """An unknown process or reason, or too few fields."""
-    assert event_of(row) is None
-    assert event_of("1 waits broker-0 service registration") is not None
+    assert HISTORIES.event(row) is None
+    assert HISTORIES.event("1 waits broker-0 service registration") is not None

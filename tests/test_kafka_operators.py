@@ -11,7 +11,7 @@ import pytest
 from checkvalve.conformance.systems.kafka_failover.histories import (
     RULES, HistoryJudge, Terms,
 )
-from checkvalve.conformance.systems.kafka_failover.port import event_of
+from checkvalve.conformance.systems.kafka_failover.port import HISTORIES
 from checkvalve.conformance.systems.kafka_failover.twins import FollowsAsItGoes
 from checkvalve.reference.kafka.cluster.broker import Broker
 from checkvalve.reference.kafka.cluster.cluster import Cluster, Deployment, Happened, Parts
@@ -182,7 +182,7 @@ def offences(history: list[Happened], permitted: bool) -> set[str]:
     if permitted:
         judge.permit_unclean()
     for each in history:
-        event = event_of(" ".join(map(str, (each.at, each.what, *each.about))))
+        event = HISTORIES.event(" ".join(map(str, (each.at, each.what, *each.about))))
         assert event is not None
         judge.see(event)
     return {offence.rule.id for offence in judge.offences}

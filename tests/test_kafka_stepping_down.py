@@ -12,7 +12,7 @@ from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.suites.results import NO_OCCASION
 from checkvalve.conformance.systems.kafka_failover.adapter import ReferenceCluster
 from checkvalve.conformance.systems.kafka_failover.histories import HistoryJudge, Terms
-from checkvalve.conformance.systems.kafka_failover.port import event_of
+from checkvalve.conformance.systems.kafka_failover.port import HISTORIES
 from checkvalve.conformance.systems.catalogue import port_named
 from checkvalve.conformance.zoo.default_run import NAMED, find
 from checkvalve.reference.kafka.replication.messages import Code, PartitionState, Produce, Produced
@@ -27,7 +27,7 @@ def judged(*told: str) -> tuple[list[str], Counter[str]]:
     exercised: Counter[str] = Counter()
     judge = HistoryJudge(Terms(3, 1), exercised)
     for row in told:
-        event = event_of(row)
+        event = HISTORIES.event(row)
         assert event is not None
         judge.see(event)
     return [offence.rule.id for offence in judge.offences], exercised

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from checkvalve.conformance.systems.kafka_failover.histories import HistoryJudge, Terms
-from checkvalve.conformance.systems.kafka_failover.port import event_of
+from checkvalve.conformance.systems.kafka_failover.port import HISTORIES
 
 FIRST, NEXT = "10 state 0 1 0 0 0,1,2", "90 state 0 1 1 1 1,2"
 ELAPSE = {"do": "elapse", "after": 5}
@@ -17,7 +17,7 @@ def broken(*told: str, asked: tuple[dict[str, object], ...] = (ELAPSE,)) -> list
     for request in asked:
         judge.asked(request)
     for row in told:
-        event = event_of(row)
+        event = HISTORIES.event(row)
         assert event is not None
         judge.see(event)
     return [offence.rule.id for offence in judge.offences]

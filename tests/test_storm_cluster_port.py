@@ -22,7 +22,7 @@ from checkvalve.conformance.suites.run import run_program
 from checkvalve.conformance.suites.suite import Act, Program
 from checkvalve.conformance.systems.storm_topology.adapter import ReferenceTopology
 from checkvalve.conformance.systems.storm_topology.port import PORT as STORM_TOPOLOGY
-from checkvalve.conformance.systems.storm_topology.port import WORDS, event_of
+from checkvalve.conformance.systems.storm_topology.port import HISTORIES, WORDS
 from checkvalve.conformance.systems.storm_topology.suite import SUITE
 from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.conformance.zoo.hunt import hunt
@@ -115,7 +115,7 @@ def test_a_fixture_is_plain_json_that_fits_the_schema(fixture: Fixture) -> None:
     schema = resources.files("checkvalve.conformance.suites") / "fixture.schema.json"
     document = json.loads(fixture.to_json())
     jsonschema.validate(document, json.loads(schema.read_text()))
-    assert all(event_of(row) for row in document["steps"][-1]["reply"]["ok"])
+    assert all(HISTORIES.event(row) for row in document["steps"][-1]["reply"]["ok"])
 
 
 @pytest.mark.parametrize(("change", "message"), [
@@ -179,7 +179,7 @@ def test_an_event_survives_its_way_over_the_port() -> None:
     """Each word with its fields; the last one may have spaces in it."""
     for what, word in WORDS.items():
         about = ["a b" if name in ("why", "cycle") else "7" for name in word.fields]
-        event = event_of(" ".join(["12", what, *about]))
+        event = HISTORIES.event(" ".join(["12", what, *about]))
         assert event is not None and event[:2] == (12, what)
         assert [str(value) for value in event[2]] == about
 

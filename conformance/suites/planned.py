@@ -65,8 +65,8 @@ class PlannedConversation(PlainConversation):
                 return False
         return True
 
-    def event(self, row: str) -> _Event:
-        """The event in a text of a history."""
+    def events(self, rows: Sequence[str]) -> Sequence[_Event]:
+        """The events in the texts of a history."""
         raise NotImplementedError
 
     def wrong_with(self, event: Any, deployed: Message) -> str:
@@ -114,7 +114,7 @@ class PlannedConversation(PlainConversation):
         self.note(f"{request['do']}()", request)
         if not isinstance(answer, list):
             return Seen((), "done")
-        events = [self.event(row) for row in answer]
+        events = self.events(answer)
         self._is_over = request["do"] == self.last
         self._check(events, answer)
         end = f", and it {events[-1].what}" if self._is_over else ""
@@ -130,7 +130,8 @@ class PlannedConversation(PlainConversation):
         for event, row in zip(events, rows, strict=True):
             if event.at < self._at:
                 fault = f"its instants decrease at {excerpt(row)}"
-            self._at = max(self._at, event.at)
+            else:
+                self._at = event.at
             if wrong := self.wrong_with(event, self.deployed or {}):
                 fault = f"{wrong}: {excerpt(row)}"
         if fault:

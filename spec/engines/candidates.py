@@ -68,6 +68,10 @@ class Candidates:
         self._refused: dict[Step, frozenset[Rule | None] | None] = {}
         self.packed = packed
 
+    def known_after(self, step: Step) -> Candidates | None:
+        """The set to which a step leads, if it is remembered; None too if none takes it."""
+        return self._after.get(step)
+
     @property
     def states(self) -> frozenset[State]:
         """The states, as the interpreter has them."""

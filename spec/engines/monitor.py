@@ -101,6 +101,16 @@ class Monitor:
         self._here = after
         return None
 
+    def follows(self, step: Step) -> bool:
+        """True if it is remembered where a step leads, and it is taken. If not, ``observe``
+        finds out; so most steps of a long run take one look."""
+        after = None if self._here is None else self._here.known_after(step)
+        if after is None:
+            return False
+        self.observed += 1
+        self._here = after
+        return True
+
     def allowed(self, steps: Iterable[Step]) -> list[Step]:
         """Those of some steps that at least one candidate state could take.
 

@@ -11,15 +11,15 @@ controllers and leaders, and broker epochs, are numbers that grow.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 from ...ports.base import (
     COUNT, NAME, POSITIVE, TRUE, Argument, Kind, Operation, Port, Vocabulary, hello, promised,
 )
+from ...ports.histories import About, Histories, is_number
 
 __all__ = [
-    "DEEDS", "FAULTS", "MOMENTS", "OPERATING", "PORT", "WORDS", "Event", "Word", "event_of",
+    "DEEDS", "FAULTS", "HISTORIES", "MOMENTS", "OPERATING", "PORT", "WORDS", "Event", "Word",
     "PROCESSES", "REASONS", "is_list_of_brokers", "is_wait",
 ]
 
@@ -145,28 +145,34 @@ REASONS: Final[Mapping[str, str]] = {
 _TEXTS: Final = ("in_sync", "replicas")
 
 
-@lru_cache(maxsize=1 << 14)
-def event_of(row: str) -> Event | None:
-    """The event of a text; None if the text is no event. Numbers are whole, and not negative."""
-    at, *rest = row.split(" ")
-    word = WORDS.get(rest[0]) if rest else None
-    if word is None or not _is_number(at) or len(rest) - 1 != len(word.fields):
+def _said(text: str) -> About | None:
+    """The word and the fields of an event, of the text after its instant; None if it is of none.
+
+    Numbers are whole, and not negative.
+    """
+    what, *texts = text.split(" ")
+    word = WORDS.get(what)
+    if word is None or len(texts) != len(word.fields):
         return None
     about: list[int | str] = []
-    for name, text in zip(word.fields, rest[1:], strict=True):
-        if rest[0] == "waits":
+    for name, text in zip(word.fields, texts, strict=True):
+        if what == "waits":
             if not is_wait(name, text):
                 return None
             about.append(text)
-        elif name in _TEXTS and (name, rest[0]) != ("in_sync", "ends"):
+        elif name in _TEXTS and (name, what) != ("in_sync", "ends"):
             if not is_list_of_brokers(text):
                 return None
             about.append(text)
-        elif _is_number(text):
+        elif is_number(text):
             about.append(int(text))
         else:
             return None
-    return Event(int(at), rest[0], tuple(about))
+    return what, tuple(about)
+
+
+HISTORIES: Final = Histories(Event, _said)
+"""Reads the answers that are histories."""
 
 
 def is_wait(name: str, text: str) -> bool:
@@ -174,24 +180,15 @@ def is_wait(name: str, text: str) -> bool:
     if name == "reason":
         return text in REASONS
     who, _, number = text.partition("-")
-    return who in PROCESSES and (_is_number(number) or (not number and "-" not in text))
+    return who in PROCESSES and (is_number(number) or (not number and "-" not in text))
 
 
 def is_list_of_brokers(text: str) -> bool:
     """True if a text has numbers, separated by commas."""
-    return all(map(_is_number, text.split(",")))
+    return all(map(is_number, text.split(",")))
 
 
-def _is_number(text: str) -> bool:
-    return len(text) <= 15 and text.isascii() and text.isdecimal()
-
-
-def _is_history(rows: object) -> bool:
-    return isinstance(rows, list) and all(
-        isinstance(row, str) and event_of(row) is not None for row in rows)
-
-
-EVENTS: Final = Kind("a list of events, each a text", _is_history, (
+EVENTS: Final = Kind("a list of events, each a text", HISTORIES.are, (
     Vocabulary(
         "an event, after the instant; its fields follow it, with a blank before each", {
             " ".join((name, *word.fields)): word.sentence for name, word in WORDS.items()}),

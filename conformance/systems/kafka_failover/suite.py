@@ -9,7 +9,7 @@ numbers.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar, Final
 
 from ....spec.notation.rules import Rule
@@ -25,7 +25,7 @@ from ...suites.suite import Exchange
 from .histories import MACHINES, HistoryJudge, Offence, Terms, brokers_of
 from .programs import LONG, draw, draw_long, easier
 from .waiting import Wait, who_waits
-from .port import DEEDS, MOMENTS, PORT, Event, event_of
+from .port import DEEDS, HISTORIES, MOMENTS, PORT, Event
 
 __all__ = ["SUITE", "FailoverConversation"]
 
@@ -100,19 +100,12 @@ class FailoverConversation(PlannedConversation):
         is_there = topic is None or (topic < self.topics and topic not in self.deleted)
         return is_there and super().fits(do, fields, deployed)
 
-    def event(self, row: str) -> Event:
-        return happened(row)
+    def events(self, rows: Sequence[str]) -> Sequence[Event]:
+        return HISTORIES.events(rows)
 
     def wrong_with(self, event: Event, deployed: Message) -> str:
         is_known = max(brokers_of(event), default=-1) < deployed["brokers"]
         return "" if is_known else "there is no such broker"
-
-
-def happened(row: str) -> Event:
-    """The event of a text that has passed the port's check."""
-    event = event_of(row)
-    assert event is not None
-    return event
 
 
 # ---- the suite ------------------------------------------------------------------------------
@@ -153,7 +146,7 @@ class ClusterJudge:
                 self._judge.produce(
                     request["partition"], request["acks_all"] == 1, request["records"])
             self._judge.asked(request)
-            for event in map(happened, reply["ok"]):
+            for event in HISTORIES.events(reply["ok"]):
                 if event.what == "waits":
                     self._waits.append(Wait(*map(str, event.about)))
                 offence = self._judge.see(event)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from ....reference.storm.cluster import Cluster, Happened
@@ -97,10 +98,11 @@ def _or_declined(plan: Callable[[], Scenario]) -> Scenario:
 
 def row_of(event: Happened) -> str:
     """An event of the reference's cluster in the port's form."""
-    return " ".join(map(str, (event.at, event.what, *_told(event))))
+    return f"{event.at} {_told(event.what, event.about)}"
 
 
-def _told(event: Happened) -> list[str]:
+@lru_cache(maxsize=1 << 14)
+def _told(what: str, about: tuple[int | str, ...]) -> str:
     # Ids of 64 bits are texts, in base 16: as numbers they do not survive JSON everywhere.
-    return [f"{value:x}" if name == "root" else str(value)
-            for name, value in zip(WORDS[event.what].fields, event.about, strict=True)]
+    return " ".join([what, *[f"{value:x}" if name == "root" else str(value)
+                             for name, value in zip(WORDS[what].fields, about, strict=True)]])

@@ -8,14 +8,15 @@ it run, and gets the history: every event as a text, the instant first, then a w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Final, NamedTuple
 
+from ....reference.storm.cluster import Happened
 from ...ports.base import (
     COUNT, NAME, POSITIVE, TRUE, Argument, Kind, Operation, Port, Vocabulary, hello, promised,
 )
+from ...ports.histories import About, Histories, is_number
 
-__all__ = ["FAULTS", "PORT", "WORDS", "Word", "event_of"]
+__all__ = ["FAULTS", "HISTORIES", "PORT", "WORDS", "Word"]
 
 
 class Word(NamedTuple):
@@ -66,16 +67,14 @@ _TEXTS: Final = ("root", "why", "cycle")
 """Fields that are texts; the last field of an event may have spaces in it."""
 
 
-@lru_cache(maxsize=1 << 16)
-def event_of(row: str) -> tuple[int, str, tuple[int | str, ...]] | None:
-    """The instant, the word and the fields of an event; None if the text is no event.
+def _said(text: str) -> About | None:
+    """The word and the fields of an event, of the text after its instant; None if it is of none.
 
     Numbers are whole and not negative. The text after the last field's blank belongs to that field.
     """
-    at, _, rest = row.partition(" ")
-    what, _, rest = rest.partition(" ")
+    what, _, rest = text.partition(" ")
     word = WORDS.get(what)
-    if word is None or not _is_number(at):
+    if word is None:
         return None
     texts = rest.split(" ", max(len(word.fields) - 1, 0)) if word.fields else []
     if len(texts) != len(word.fields) or (not word.fields and rest):
@@ -84,23 +83,17 @@ def event_of(row: str) -> tuple[int, str, tuple[int | str, ...]] | None:
     for name, text in zip(word.fields, texts, strict=True):
         if name in _TEXTS:
             about.append(text)
-        elif _is_number(text):
+        elif is_number(text):
             about.append(int(text))
         else:
             return None
-    return int(at), what, tuple(about)
+    return what, tuple(about)
 
 
-def _is_number(text: str) -> bool:
-    return len(text) <= 15 and text.isascii() and text.isdecimal()
+HISTORIES: Final = Histories(Happened, _said)
+"""Reads the answers to ``run``."""
 
-
-def _is_history(rows: object) -> bool:
-    return isinstance(rows, list) and all(
-        isinstance(row, str) and event_of(row) is not None for row in rows)
-
-
-EVENTS: Final = Kind("a list of events, each a text", _is_history, (
+EVENTS: Final = Kind("a list of events, each a text", HISTORIES.are, (
     Vocabulary(
         "an event, after the instant; its fields follow it, with a blank before each", {
             " ".join((name, *word.fields)): word.sentence for name, word in WORDS.items()}),

@@ -33,12 +33,11 @@ from ...suites.history import rules_of
 from ...suites.breach import Breach
 from ...computer.places import from_root
 from ...suites.suite import Exchange
-from .port import FAULTS, WORDS, event_of
-from .telling import TELLING, Observation, Terms, overflows
+from .port import FAULTS, HISTORIES, WORDS
+from .telling import ALONE, TELLING, Observation, Terms, overflows
 
 __all__ = [
-    "HistoryJudge", "MACHINES", "Offence", "RULES", "RunJudge", "follow", "happened",
-    "in_words", "judged",
+    "HistoryJudge", "MACHINES", "Offence", "RULES", "RunJudge", "follow", "in_words", "judged",
 ]
 
 MACHINES: Final = (
@@ -104,6 +103,7 @@ class HistoryJudge:
         self.offences: list[Offence] = []
         self.seen = 0
         self._idle = _idle(terms)
+        self._at_stake: dict[tuple[type[Machine], str], tuple[str, ...]] = {}
         self._monitors: dict[tuple[type[Machine], Hashable], Monitor | None] = {}
         self._calm = terms.calm
         self._prompt = terms.bounds_overflow
@@ -119,14 +119,19 @@ class HistoryJudge:
         Raises ``InputError`` for an event that is none of the words.
         """
         found = None
-        for machine, key, step in list(self._about(event)):
-            monitor = self._monitor(machine, key)
-            if self._exercised is not None and not self._lost(machine):
-                self._exercised.update(
-                    _at_stake(machine.__name__, step[0], self._idle))
+        for machine, key, step in self._about(event):
+            try:
+                monitor = self._monitors[machine, key]
+            except KeyError:
+                monitor = self._monitor(machine, key)
+            if self._exercised is not None and not (self.unjudged and self._lost(machine)):
+                for rule in self._stakes(machine, step[0]):
+                    self._exercised[rule] += 1
+            if monitor is None or monitor.follows(step):
+                continue
             failure = None
             try:
-                failure = None if monitor is None else self._failure(monitor, step, event)
+                failure = self._failure(monitor, step, event)
             except LostTrack:
                 self._monitors[machine, key] = None
                 self.unjudged |= _guarded_by(machine.__name__)
@@ -153,11 +158,18 @@ class HistoryJudge:
                 f"{error.what}", next_step="Give terms with its parts, and a larger lane_max.",
             ) from error
 
-    def _monitor(self, machine: type[Machine], key: Hashable) -> Monitor | None:
-        if (machine, key) not in self._monitors:
-            sets = _sets(machine.__name__, self._constants(machine, key), self._candidates)
-            self._monitors[machine, key] = Monitor(sets.bound, sets=sets)
-        return self._monitors[machine, key]
+    def _monitor(self, machine: type[Machine], key: Hashable) -> Monitor:
+        """A monitor of a thing that was not there until now."""
+        sets = _sets(machine.__name__, self._constants(machine, key), self._candidates)
+        monitor = self._monitors[machine, key] = Monitor(sets.bound, sets=sets)
+        return monitor
+
+    def _stakes(self, machine: type[Machine], name: str) -> tuple[str, ...]:
+        found = self._at_stake.get((machine, name))
+        if found is None:
+            found = self._at_stake[machine, name] = _at_stake(
+                machine.__name__, name, self._idle)
+        return found
 
     def _constants(self, machine: type[Machine], key: Hashable) -> tuple[tuple[str, int], ...]:
         """The constants of a machine for the thing that it follows: those of the run, and the fan-
@@ -181,9 +193,15 @@ class HistoryJudge:
             return (("n", terms.parts), ("P", terms.timeout), ("D", terms.word_max))
         return (("n", terms.parts),)
 
-    def _about(self, event: Happened) -> Iterator[Observation]:
+    def _about(self, event: Happened) -> Collection[Observation]:
         """The observations that an event gives, each for a machine of a task, a link, a worker or
         the run."""
+        tell = ALONE.get(event.what)
+        if tell is not None and not (self._prompt or self._raised):
+            return tell(self.terms, event.about)
+        return list(self._all_about(event))
+
+    def _all_about(self, event: Happened) -> Iterator[Observation]:
         if event.what in _OF_ROOTS:
             if not self.terms.acking:
                 return
@@ -356,7 +374,7 @@ class RunJudge:
             self._over = True
             if "ok" in exchange.reply and self._terms is not None:
                 terms = replace(self._terms, calm=self._calm, prompt=self._prompt)
-                self._read([happened(row) for row in exchange.reply["ok"]], terms, step)
+                self._read(HISTORIES.events(exchange.reply["ok"]), terms, step)
 
     def _read(self, events: Sequence[Happened], terms: Terms, step: int) -> None:
         """Judge a history from its beginning; of each rule the first breach counts."""
@@ -376,13 +394,6 @@ class RunJudge:
             Breach(each.rule, step, each.event.what, each.conjunct,
                    from_root(each.where), detail=each.words())
             for each in found.values()]
-
-
-def happened(row: str) -> Happened:
-    """The event in a text that has passed the port's check."""
-    event = event_of(row)
-    assert event is not None
-    return Happened(*event)
 
 
 def judged(

@@ -6,7 +6,7 @@ A program deploys a topology, plans faults, and lets it run. The history is judg
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from random import Random
 from typing import ClassVar, Final
@@ -25,8 +25,8 @@ from ...suites.history import HistorySuite
 from ...suites.planned import PlannedConversation
 from ...suites.says import Fields, on, table
 from ...suites.suite import Act, Fuller, Long, Program
-from .port import FAULTS, PORT
-from .runs import MACHINES, RunJudge, happened
+from .port import FAULTS, HISTORIES, PORT
+from .runs import MACHINES, RunJudge
 from .telling import Terms, terms_of
 
 __all__ = ["SUITE", "TopologyConversation"]
@@ -84,8 +84,8 @@ class TopologyConversation(PlannedConversation):
     most = _MOST
     names: ClassVar[Mapping[str, Collection[str]]] = {"topology": _KNOWN.keys()}
 
-    def event(self, row: str) -> Happened:
-        return happened(row)
+    def events(self, rows: Sequence[str]) -> Sequence[Happened]:
+        return HISTORIES.events(rows)
 
     deploys: ClassVar[Mapping[str, Collection[str]]] = {"workers": ("worker", "to")}
     knows = (given("workers", sizes=phrases(

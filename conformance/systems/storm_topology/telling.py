@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from ....reference.storm.topologies import Topology, deploy
@@ -14,7 +15,7 @@ from ....spec.storm.topologies.observed_topology import (
     ObservedTask,
 )
 
-__all__ = ["TELLING", "About", "Observation", "Terms", "overflows", "terms_of"]
+__all__ = ["ALONE", "TELLING", "About", "Observation", "Terms", "overflows", "terms_of"]
 
 WAIT_MAX: Final = 20
 """Instants that a message may wait in a transfer queue. A connection that is not writable
@@ -97,110 +98,117 @@ def terms_of(
 
 Observation = tuple[type[Machine], Hashable, Step]
 About = Sequence[int | str]
+Told = tuple[Observation, ...]
 
 
-def _number(value: int | str) -> tuple[tuple[str, int], ...]:
-    return (("number", int(value)),)
+@lru_cache(maxsize=1 << 12)
+def _step(action: str, *given: tuple[str, int]) -> Step:
+    """A step: one object each time, as the same ones come again and again."""
+    return action, given
 
 
-def _emitted(_terms: Terms, about: About) -> Iterator[Observation]:
+def _emitted(_terms: Terms, about: About) -> Told:
     sender, life, to, number = about
-    yield ObservedLane, (sender, life, to), ("emits", _number(number))
+    return (ObservedLane, (sender, life, to), _step("emits", ("number", int(number)))),
 
 
-def _processed(_terms: Terms, about: About) -> Iterator[Observation]:
+def _processed(_terms: Terms, about: About) -> Told:
     task, sender, life, number = about
-    yield ObservedLane, (sender, life, task), ("processes", _number(number))
-    yield ObservedTask, task, ("consumes", ())
+    return ((ObservedLane, (sender, life, task), _step("processes", ("number", int(number)))),
+            (ObservedTask, task, _step("consumes")))
 
 
-def _lost(_terms: Terms, about: About) -> Iterator[Observation]:
+def _lost(_terms: Terms, about: About) -> Told:
     sender, life, to, number = about
-    yield ObservedLane, (sender, life, to), ("loses", _number(number))
+    return (ObservedLane, (sender, life, to), _step("loses", ("number", int(number)))),
 
 
-def _holds(terms: Terms, about: About) -> Iterator[Observation]:
+def _holds(terms: Terms, about: About) -> Told:
     task, recvq, overflowq = about
-    yield ObservedTask, task, ("holds", (
-        ("recvq", min(int(recvq), terms.capacity + 1)),
-        ("overflowq", min(int(overflowq), terms.overflow_limit + 1))))
+    return (ObservedTask, task, _step(
+        "holds", ("recvq", min(int(recvq), terms.capacity + 1)),
+        ("overflowq", min(int(overflowq), terms.overflow_limit + 1)))),
 
 
 def overflows(terms: Terms, about: About) -> Observation:
     """How many elements an overflowQ holds, as far as that matters."""
     seen = min(int(about[2]), sum(terms.in_flight) + 2)
-    return ObservedOverflow, about[0], ("holds", (("overflowq", seen),))
+    return ObservedOverflow, about[0], _step("holds", ("overflowq", seen))
 
 
-def _stands(terms: Terms, about: About) -> Iterator[Observation]:
+def _stands(terms: Terms, about: About) -> Told:
     task, count = about
     fan_out = terms.fan_out.get(int(task))
-    yield ObservedTask, task, ("stands", (
-        ("spout", int(fan_out is None)), ("count", min(int(count), (fan_out or 1) + 1))))
+    return (ObservedTask, task, _step(
+        "stands", ("spout", int(fan_out is None)),
+        ("count", min(int(count), (fan_out or 1) + 1)))),
 
 
-def _pends(terms: Terms, about: About) -> Iterator[Observation]:
+def _pends(terms: Terms, about: About) -> Told:
     task, count = about
     most = terms.max_pending + terms.per_round
-    yield ObservedTask, task, ("pends", (("roots", min(int(count), most)),))
+    return (ObservedTask, task, _step("pends", ("roots", min(int(count), most)))),
 
 
-def _attempt(name: str) -> Callable[[Terms, About], Iterator[Observation]]:
-    def tell(_terms: Terms, about: About) -> Iterator[Observation]:
+def _attempt(name: str) -> Callable[[Terms, About], Told]:
+    def tell(_terms: Terms, about: About) -> Told:
         message, root = about
-        yield ObservedRoot, root, (name, ())
-        yield ObservedSource, message, (name, ())
+        return (ObservedRoot, root, _step(name)), (ObservedSource, message, _step(name))
     return tell
 
 
-def _reached(_terms: Terms, about: About) -> Iterator[Observation]:
+def _reached(_terms: Terms, about: About) -> Told:
     message, root, part = about
-    step = ("reaches", (("part", int(part)),))
-    yield ObservedRoot, root, step
-    yield ObservedSource, message, step
+    step = _step("reaches", ("part", int(part)))
+    return (ObservedRoot, root, step), (ObservedSource, message, step)
 
 
-def _of_root(name: str) -> Callable[[Terms, About], Iterator[Observation]]:
-    def tell(_terms: Terms, about: About) -> Iterator[Observation]:
-        yield ObservedRoot, about[1], (name, ())
+def _of_root(name: str) -> Callable[[Terms, About], Told]:
+    def tell(_terms: Terms, about: About) -> Told:
+        return (ObservedRoot, about[1], _step(name)),
     return tell
 
 
-def _asking(_terms: Terms, _about: About) -> Iterator[Observation]:
+def _asking(_terms: Terms, _about: About) -> Told:
     """It shows only when the root fails."""
-    return iter(())
+    return ()
 
 
-def _wrote(terms: Terms, about: About) -> Iterator[Observation]:
+def _wrote(terms: Terms, about: About) -> Told:
     standing = min(int(about[2]), terms.link_capacity)
-    yield ObservedRun, "", ("writes", (("standing", standing),))
+    return (ObservedRun, "", _step("writes", ("standing", standing))),
 
 
-def _heard(_terms: Terms, about: About) -> Iterator[Observation]:
+def _heard(_terms: Terms, about: About) -> Told:
     worker, task, blocked = about
-    yield ObservedFlag, (worker, task), ("hears", (("blocked", min(int(blocked), 1)),))
+    return (ObservedFlag, (worker, task), _step("hears", ("blocked", min(int(blocked), 1)))),
 
 
-def _held(_terms: Terms, about: About) -> Iterator[Observation]:
+def _held(_terms: Terms, about: About) -> Told:
     worker, task = about
-    yield ObservedFlag, (worker, task), ("holds_back", ())
+    return (ObservedFlag, (worker, task), _step("holds_back")),
 
 
-def _left(terms: Terms, about: About) -> Iterator[Observation]:
+def _left(terms: Terms, about: About) -> Told:
     waited = min(int(about[1]), terms.wait_max + 1)
-    yield ObservedRun, "", ("passes_on", (("waited", waited),))
+    return (ObservedRun, "", _step("passes_on", ("waited", waited))),
 
 
-def _of_run(name: str) -> Callable[[Terms, About], Iterator[Observation]]:
-    def tell(_terms: Terms, _about: About) -> Iterator[Observation]:
-        yield ObservedRun, "", (name, ())
+def _of_run(name: str) -> Callable[[Terms, About], Told]:
+    def tell(_terms: Terms, _about: About) -> Told:
+        return (ObservedRun, "", _step(name)),
     return tell
 
 
-TELLING: Final[Mapping[str, Callable[[Terms, About], Iterator[Observation]]]] = {
+TELLING: Final[Mapping[str, Callable[[Terms, About], Told]]] = {
     "emitted": _emitted, "processed": _processed, "lost": _lost, "holds": _holds,
     "stands": _stands, "pends": _pends, "root": _attempt("emits"), "reached": _reached,
     "acked": _attempt("acks"), "failing": _of_root("is_faulted"), "asking": _asking,
     "left": _left, "wrote": _wrote, "heard": _heard, "held": _held,
     "killed": _of_run("changes"), "began": _of_run("changes"), "stalled": _of_run("stalls"),
 }
+
+ALONE: Final = {word: TELLING[word] for word in (
+    "emitted", "processed", "holds", "stands", "pends", "left", "wrote", "heard", "held")}
+"""Words that say nothing else, in a run that is not prompt and in which no user code has raised;
+most events are of these."""

@@ -58,7 +58,8 @@ class Judge:
     ``exercised`` counts, by rule, the replies and events in whose place another one would
     have broken the rule; only if ``counting``, for it takes as long as judging does, and only of
     answers that show a ``wanted`` action (None: any). A machine
-    that could be in more than ``candidates`` states loses track, and judges no more.
+    that could be in more than ``candidates`` states loses track, and judges no more. In a ``long``
+    run little is remembered for others.
 
     While every machine explains the run they are ``together`` in one standing; after that each
     is an eye of its own.
@@ -67,10 +68,11 @@ class Judge:
     def __init__(
         self, watches: tuple[Watch, ...], constants: Mapping[str, int], focus: Rule | None,
         counting: bool = False, candidates: int = STATES_MAX, every: bool = False,
+        long: bool = False,
     ) -> None:
         needed = watches if counting or every or focus is None else tuple([
             watch for watch in watches if watch.adds is None or watch.adds is focus])
-        self._watchers = watchers_of(needed, tuple(constants.items()), candidates)
+        self._watchers = watchers_of(needed, tuple(constants.items()), candidates, long)
         self._together = self._watchers.initial()
         self._eyes: list[_Eye] = []
         if self._together is None:

@@ -33,20 +33,17 @@ __all__ = ["Group", "Standing", "Watcher", "Watchers", "at_stake", "watchers_of"
 KEPT: Final = 20_000
 """Combinations that are remembered of the same machines, about at most; then all are dropped."""
 
-KEPT_SETS: Final = 50_000
+KEPT_SETS: Final = 200_000
 KEPT_OF_LONG: Final = 8_000
-"""Entries that the candidate sets of one machine remember: many with the constants of short
-programs, few with those of long ones, which hardly come to a state again."""
+"""Entries that the candidate sets of one machine remember: many in short programs, few in long
+ones, which hardly come to a state again."""
 
 KEPT_OF_LONG_RUNS: Final = 64
-"""Combinations that are remembered of machines with the constants of long programs, of which one
-after another comes to hardly any of them again."""
+"""Combinations that are remembered in long programs, of which one after another comes to hardly any
+of them again."""
 
 MACHINES_KEPT: Final = 24
 """Machines with their constants of which anything is remembered."""
-
-_SHORT: Final = 32
-"""The largest constant that goes with short programs, about."""
 
 _Constants = tuple[tuple[str, int], ...]
 
@@ -253,31 +250,30 @@ def at_stake(
 
 @lru_cache(maxsize=MACHINES_KEPT)
 def watchers_of(
-    watches: tuple[Watch, ...], constants: _Constants, candidates: int
+    watches: tuple[Watch, ...], constants: _Constants, candidates: int, long: bool = False
 ) -> Watchers:
     """The machines that watch, with those of some constants that they know; each machine may be
-    in ``candidates`` states at one time."""
-    return Watchers([Watcher(watch, _sets_of(watch, constants, candidates)) for watch in watches],
-                    KEPT if _largest(constants) <= _SHORT else KEPT_OF_LONG_RUNS)
+    in ``candidates`` states at one time. Of ``long`` programs less is remembered."""
+    return Watchers([Watcher(watch, _sets_of(watch, constants, candidates, long))
+                     for watch in watches], KEPT_OF_LONG_RUNS if long else KEPT)
 
 
-def _largest(constants: _Constants) -> int:
-    return max((value for _, value in constants), default=1)
-
-
-def _sets_of(watch: Watch, constants: _Constants, candidates: int) -> CandidateSets:
+def _sets_of(
+    watch: Watch, constants: _Constants, candidates: int, long: bool
+) -> CandidateSets:
     """The candidate sets of a machine. Settings that it knows nothing of make no others."""
     declared = watch.machine.constants_declared
     known = tuple((name, value) for name, value in constants if name in declared)
-    return _sets(Watch(watch.machine), known, candidates)
+    return _sets(Watch(watch.machine), known, candidates, long)
 
 
 @lru_cache(maxsize=MACHINES_KEPT)
-def _sets(watch: Watch, constants: _Constants, candidates: int) -> CandidateSets:
+def _sets(
+    watch: Watch, constants: _Constants, candidates: int, long: bool
+) -> CandidateSets:
     for defining in watch.machine.__mro__:
         # The monitor quotes the source, which in an archive only the loader can read.
         names = vars(sys.modules[defining.__module__])
         linecache.lazycache(str(names.get("__file__")), names)
-    largest = _largest(constants)
     return CandidateSets(bind_to_watch(watch.machine, **dict(constants)), candidates,
-                         kept=max(KEPT_OF_LONG, KEPT_SETS * _SHORT // max(_SHORT, largest)))
+                         kept=KEPT_OF_LONG if long else KEPT_SETS)

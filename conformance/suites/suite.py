@@ -23,7 +23,7 @@ from .breach import Breach
 from .exchange import (
     PICKS, Act, Answer, Conversation, Course, Exchange, Fuller, Measure, Program, Watch,
 )
-from .lengthy import Long, long_acts
+from .lengthy import SHORT_ITEMS, Long, long_acts
 from .needs import Groups, Needing
 from .values import DRESSED, Payloads
 
@@ -275,7 +275,7 @@ class Suite(Needing):
         from .judge import Judge
 
         return Judge(self.watches, self.constants(capacity, items_max), focus, counting,
-                     candidates, every)
+                     candidates, every, long=items_max > SHORT_ITEMS)
 
     def explore(
         self, can: Collection[str], focus: Rule, seed: int, examples: int,

@@ -6,8 +6,9 @@ actions; an observed step leads from each set to one other, or is refused. This 
 that automaton as far as it is walked: a set is one object however often it is reached, and
 remembers where each step led. The monitor walks along one run; a search walks along all.
 
-What is remembered is bounded. When it grows over ``kept`` entries, all of it is dropped, and
-grows anew from the sets that are still in use. So no answer depends on what is remembered.
+What is remembered is bounded. When it grows over ``kept`` entries, all sets are dropped, and grow
+anew from those that are still in use; and so are the effects of steps, which are dearer to learn,
+unless they are few. So no answer depends on what is remembered.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from ..notation.bound import BoundMachine
 from ..notation.interpreter import State, Step, choices
 from ..notation.rules import Rule
 from ..verdicts.memory import meter
-from .effects import Asked, Packed, Refusal
+from .effects import Asked, Effects, Packed, Refusal
 from .elements import effects_of_short
 
 __all__ = [
@@ -84,8 +85,8 @@ class Candidates:
 class _Memory:
     """The memory of the sets, dropped as a whole: numbers in sets mean nothing elsewhere."""
 
-    def __init__(self, bound: BoundMachine, kept: int | None) -> None:
-        self.effects = effects_of_short(bound.interpreter, _BY_ELEMENT)
+    def __init__(self, effects: Effects, kept: int | None) -> None:
+        self.effects = effects
         self.interned: dict[frozenset[Packed], Candidates] = {}
         self.closures: dict[frozenset[Packed], Candidates] = {}  # by where they begin
         self.initial: Candidates | None = None
@@ -143,7 +144,7 @@ class CandidateSets:
         self.max_states = max_states
         self._kept = kept
         self._internal = _internal_steps(bound)
-        self._memory = _Memory(bound, kept)
+        self._memory = _Memory(self._nothing_learnt(), kept)
 
     @property
     def remembered(self) -> int:
@@ -306,10 +307,17 @@ class CandidateSets:
 
     def _roomy(self) -> _Memory:
         """The memory, or an empty one in its place if it is full."""
-        if self._memory.is_full():
-            self._memory.forget()
-            self._memory = _Memory(self.bound, self._kept)
+        memory = self._memory
+        if memory.is_full():
+            memory.forget()
+            learnt = memory.effects
+            if memory.entries < learnt.size:
+                learnt = self._nothing_learnt()
+            self._memory = _Memory(learnt, self._kept)
         return self._memory
+
+    def _nothing_learnt(self) -> Effects:
+        return effects_of_short(self.bound.interpreter, _BY_ELEMENT)
 
     def _current(self, here: Candidates) -> tuple[Candidates, _Memory]:
         """A set, as the memory of now has it."""

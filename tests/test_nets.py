@@ -378,3 +378,40 @@ def test_a_net_of_the_core_type_is_read_unless_it_has_colours() -> None:
     assert said.findings[0].outcome is Outcome.VIOLATED and said.findings[0].length == 1
     with pytest.raises(InputError, match="only place/transition nets and symmetric nets are read"):
         load_any(CORE.format("<hlinitialMarking/>"), "n.pnml")
+
+
+TAPAAL = (
+    '<pnml><net id="n" type="P/T net"><place id="a" name="full" initialMarking="2" '
+    'invariant="&lt; inf"/><place id="b" initialMarking="0"/><transition id="t"/>{}'
+    '<outputArc source="t" target="b" inscription="1"/></net></pnml>')
+
+
+def test_arcs_and_tokens_are_read_where_a_tool_writes_attributes() -> None:
+    """As TAPAAL's engine does; its tests have nets with 3,000,000,000 tokens in this form."""
+    design, = load_any(TAPAAL.format(
+        '<inputArc source="a" target="t" inscription="[0,inf)" weight="2"/>'
+        '<inhibitorArc source="b" target="t" weight="1" inscription="[0,inf)"/>'), "n.pnml")
+    assert design.net is not None and design.net.places[0] == "full"
+    found, = (each for each in check(design, Settings(budget=Budget(threads=1))).findings
+              if each.name == "deadlock-free")
+    assert found.outcome is Outcome.VIOLATED and found.length == 1
+
+
+@pytest.mark.parametrize(("arc", "said"), [
+    ('<inputArc source="a" target="t" inscription="[2,5]"/>', r"the time '\[2,5\]'.*timed nets"),
+    ('<transportArc source="a" target="t"/>', "<transportArc> joins two nodes, and only these"),
+    ('<inputArc source="a" target="t" weight="[0]"/><arc source="a" target="t" inscription="x"/>',
+     "<inscription> is 'x', which is no number of tokens"),
+])
+def test_what_joins_two_nodes_is_read_or_refused_by_name(arc: str, said: str) -> None:
+    """It was passed over before, and the net was another one."""
+    with pytest.raises(InputError, match=said):
+        load_any(TAPAAL.format(arc), "n.pnml")
+
+
+def test_a_net_without_a_type_is_read_and_a_transition_without_arcs_is_left_out() -> None:
+    """As SNAKES writes nets; such a transition can always fire, and it changes nothing."""
+    text = CORE.format("").replace("http://www.pnml.org/version-2009/grammar/pnmlcoremodel", "")
+    design, = load_any(text.replace("<transition", '<transition id="alone"/><transition'), "n.pnml")
+    assert design.net is not None and design.net.transitions == ("t",)
+    assert any("'alone' has no arc" in each for each in design.assumed)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -21,7 +21,7 @@ from ..reading.source import Node, Spot, Watch
 from .bounds import place_bounds
 from .draft import Draft, Reading, refusal
 from .pnml_colours import unfolded
-from .pnml_nodes import Nodes, PnmlNet, PnmlPlace, labels_of, text_of
+from .pnml_nodes import Nodes, PnmlNet, PnmlPlace, label_of, labels_of
 from .pnml_tests import kind_of, plain, put_down
 from .xml import Element, parse_xml
 
@@ -41,7 +41,9 @@ _PLACES: Final = re.compile("pt-?net|p/t")
 _CORE: Final = "pnmlcoremodel"
 """The type of a net with labels that the standard leaves open; programs for process mining (PM4Py,
 ProM) write place/transition nets as such."""
-_COLOURS: Final = ("declaration", "hlinitialMarking", "hlinscription", "condition")
+_BAGS: Final = ("hlinitialMarking", "hlinscription")
+_COLOURS: Final = (*_BAGS, "declaration", "condition", "multiset")
+"""Labels that only nets with colours have; the last is of SNAKES."""
 _COLOURED: Final = re.compile("symmetric|highlevel|hlpng|hlnet")
 
 
@@ -63,24 +65,27 @@ def read(text: str, file: str, watch: Watch = lambda: None) -> Reading:
 def _net_of(top: Element, file: str, watch: Watch) -> PnmlNet:
     """The net, its pages made one and its references followed."""
     kind = top.attributes.get("type", "")
-    name = text_of(top.first("name")) or top.attributes.get("id", "net")
-    if _PLACES.search(kind.lower()) or (
-            kind.lower().endswith(_CORE) and not _is_coloured(top, watch)):
+    name = label_of(top, "name") or top.attributes.get("id", "net")
+    is_plain = kind.strip() == "" or kind.lower().endswith(_CORE)
+    is_for_places = bool(_PLACES.search(kind.lower()))
+    if (is_plain and not _has(top, _COLOURS, watch)) or (
+            is_for_places and not _has(top, _BAGS, watch)):
         return _Reader(Nodes(top, file), watch).net(name)
-    if _COLOURED.search(kind.lower()):
+    if is_for_places or _COLOURED.search(kind.lower()):
         return unfolded(Nodes(top, file), name, watch)
-    raise refusal(file, top.spot, f"the net is of the type {kind[:80]!r}, and only "
-                  "place/transition nets and symmetric nets are read",
+    said = f"is of the type {kind[:80]!r}" if kind.strip() else "has no type and labels of colours"
+    raise refusal(file, top.spot, f"the net {said}, and only place/transition nets and symmetric "
+                  "nets are read",
                   "Write it as one of the type http://www.pnml.org/version-2009/grammar/ptnet.")
 
 
-def _is_coloured(top: Element, watch: Watch) -> bool:
-    """True if a label stands in the net that only nets with colours have."""
+def _has(top: Element, labels: Collection[str], watch: Watch) -> bool:
+    """True if one of these labels stands anywhere in the net."""
     todo = [top]
     while todo:
         watch()
         element = todo.pop()
-        if element.tag in _COLOURS:
+        if element.tag in labels:
             return True
         todo += element.children
     return False
@@ -129,11 +134,12 @@ class _Reader:
 
     def _number(self, part: Element, what: str, default: int) -> int:
         element = part.first(what)
-        if element is None:
+        if element is None and what not in part.attributes:
             return default
-        found = _NUMBER.fullmatch(text_of(element))
+        text = label_of(part, what)
+        found = _NUMBER.fullmatch(text)
         if found is None or not 0 <= int(found[1]) <= TOKENS_MAX:
-            raise refusal(self.file, element.spot, f"<{what}> is {text_of(element)[:40]!r}, which "
+            raise refusal(self.file, (element or part).spot, f"<{what}> is {text[:40]!r}, which "
                           "is no number of tokens", "Write a whole number from 0 to 2^63.")
         return int(found[1])
 
@@ -141,10 +147,11 @@ class _Reader:
 # --- the design ------------------------------------------------------------------------------
 
 def _design(net: PnmlNet, file: str, spot: Spot) -> Reading:
-    for id, (label, where) in net.transitions.items():
+    for id, (label, _) in list(net.transitions.items()):
         if not (net.takes[id] or net.gives[id]):
-            raise refusal(file, where, f"the transition {label[:40]!r} has no arc, so it can "
-                          "always fire and the net is never deadlocked", "Remove it.")
+            del net.transitions[id], net.takes[id], net.gives[id]
+            net.assumed.append(f"the transition {label[:40]!r} has no arc: it can always fire, "
+                               "changes nothing, and is left out")
     if len(net.places) > PLACES_MAX or len(net.transitions) > TRANSITIONS_MAX:
         why = (f"{NET_ALONE}: it has {len(net.places):,} places and {len(net.transitions):,} "
                f"transitions, and a design of it at most {PLACES_MAX} and {TRANSITIONS_MAX}")

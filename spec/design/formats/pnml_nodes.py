@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from ..reading.source import Spot
 from .draft import refusal
 from .xml import Element
 
-__all__ = ["Nodes", "PnmlNet", "PnmlPlace", "attribute", "inside", "labels_of", "text_of"]
+__all__ = [
+    "Nodes", "PnmlNet", "PnmlPlace", "attribute", "inside", "label_of", "labels_of", "text_of"]
+
+_NODES: Final = ("place", "transition", "referencePlace", "referenceTransition")
+_ARCS: Final = {"arc": "", "inputArc": "", "outputArc": "", "inhibitorArc": "inhibitor"}
+"""The elements that are arcs, with the type that the name of some says (TAPAAL's)."""
+_TIMELESS: Final = re.compile(r"[\[(]0,inf\)|<inf|")
+"""The times that leave every run as it was."""
 
 
 @dataclass
@@ -57,9 +66,11 @@ class Nodes:
 
     def __init__(self, top: Element, file: str) -> None:
         self.top, self.file = top, file
-        self.parts = list(_flat(top))
+        self.parts = list(_flat(top, file))
         self.spots: dict[str, Spot] = {}
         for part in self.parts:
+            if part.tag == "arc" and "id" not in part.attributes:
+                continue  # nothing refers to an arc
             id = attribute(part, "id", file)
             if id in self.spots:
                 raise refusal(file, part.spot, f"the id {id[:40]!r} is there twice (first on line "
@@ -101,7 +112,7 @@ def attribute(element: Element, name: str, file: str) -> str:
 
 def labels_of(parts: list[Element]) -> dict[str, str]:
     """The names, where each is one node's alone; else the ids."""
-    names = {part.attributes["id"]: text_of(part.first("name")) for part in parts}
+    names = {part.attributes["id"]: label_of(part, "name") for part in parts}
     often = Counter([*names.values(), *names])
     return {id: name if name and often[name] - (name == id) == 1 else id
             for id, name in names.items()}
@@ -116,9 +127,44 @@ def inside(element: Element, *tags: str) -> Iterator[Element]:
             yield from inside(child, *tags)
 
 
-def _flat(element: Element) -> Iterator[Element]:
-    """The nodes and arcs on all pages."""
-    return inside(element, "place", "transition", "arc", "referencePlace", "referenceTransition")
+def _flat(element: Element, file: str) -> Iterator[Element]:
+    """The nodes and arcs on all pages. What else joins two nodes is refused, not passed over."""
+    for part in element.children:
+        if part.tag == "page":
+            yield from _flat(part, file)
+        elif part.tag in _NODES:
+            _no_time(part, "invariant", file)
+            yield part
+        elif part.tag in _ARCS:
+            yield _arc(part, file)
+        elif {"source", "target"} <= part.attributes.keys():
+            raise refusal(file, part.spot, f"<{part.tag[:40]}> joins two nodes, and only these "
+                          f"are read: {', '.join(_ARCS)}", "Write it as an <arc>, or remove it.")
+
+
+def _arc(part: Element, file: str) -> Element:
+    """The element as an <arc> with its type and weight, as far as attributes say so."""
+    attributes = dict(part.attributes)
+    if _ARCS[part.tag]:
+        attributes.setdefault("type", _ARCS[part.tag])
+    if attributes.get("inscription", "")[:1] in ("[", "("):
+        _no_time(part, "inscription", file)
+        attributes["inscription"] = attributes.get("weight", "1")
+    return replace(part, tag="arc", attributes=attributes)
+
+
+def _no_time(part: Element, name: str, file: str) -> None:
+    time = part.attributes.get(name, "")
+    if not _TIMELESS.fullmatch(time.replace(" ", "")):
+        raise refusal(file, part.spot, f"<{part.tag}> has the time {time[:40]!r} as its {name}, "
+                      "and timed nets are not read", "Remove the times, if the verdict of the net "
+                      "without them is of use.")
+
+
+def label_of(part: Element, name: str) -> str:
+    """The text of a label, whether a tool wrote an element or an attribute."""
+    element = part.first(name)
+    return part.attributes.get(name, "").strip() if element is None else text_of(element)
 
 
 def text_of(element: Element | None) -> str:

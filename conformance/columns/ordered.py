@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ..logs.events import Event
 from ..logs.order import WINDOW
 from ..logs.readers import Log
 from .calls import in_groups
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from .cells import Numbers
     from .text_lines import Numbered
 
-__all__ = ["Batches", "in_order"]
+__all__ = ["Batches", "CallCounter", "Numbering", "in_order", "moves_and_phases",
+           "places_of"]
 
 Batches = Iterator["Numbered"]
 
@@ -35,7 +37,7 @@ def in_order(logs: Sequence[Log], batches: Sequence[Batches], names: Names,
     """The events of some files in one order, in parts. Raises ``Unfit``, and ``InputError``."""
     import numpy as np
 
-    counter = _Counter()
+    counter = CallCounter()
     files = [_File(log, at, each, names, shifts, counter)
              for at, (log, each) in enumerate(zip(logs, batches, strict=True))]
     turn = 0
@@ -57,6 +59,29 @@ def in_order(logs: Sequence[Log], batches: Sequence[Batches], names: Names,
             yield rows
 
 
+def moves_and_phases(kind: Numbers, events: Sequence[Event | None], shifts: Mapping[str, int]
+                     ) -> tuple[Numbers, Numbers]:
+    """By row, by how much its time is moved, and its phase as a number: ``kind`` says which of some
+    ``events`` it is like."""
+    import numpy as np
+
+    moves = np.array([0 if event is None else shifts.get(
+        event.operation if event.phase == "point" else event.phase, 0)
+        for event in events], np.int64)
+    phases = np.array([_PHASES[event.phase] if event is not None else _POINT
+                       for event in events], np.int64)
+    return moves[kind], phases[kind]
+
+
+def places_of(times: Numbers, phases: Numbers) -> Numbers:
+    """The places in the order of a log: by times, and ends behind all others of their time. Raises
+    ``Unfit`` for times that are too large."""
+    if len(times) and max(-int(times.min()), int(times.max())) >= _TIME_MAX:
+        raise Unfit
+    found: Numbers = 2 * times + (phases == _END)
+    return found
+
+
 class _Calls(NamedTuple):
     """Beginnings and ends of calls: what the call is known by, its number, and the key of its row.
     """
@@ -69,7 +94,7 @@ class _Calls(NamedTuple):
 
 
 @dataclass
-class _Counter:
+class CallCounter:
     """The next number of a call; each is used once, in all files."""
 
     calls: int = 0
@@ -80,16 +105,16 @@ class _File:
     their times, ends behind all others. ``upto`` is the least key that may still come."""
 
     def __init__(self, log: Log, at: int, batches: Batches, names: Names,
-                 shifts: Mapping[str, int], counter: _Counter) -> None:
+                 shifts: Mapping[str, int], counter: CallCounter) -> None:
         import numpy as np
 
         self._log, self._at, self._batches = log, at, batches
-        self._names, self._shifts, self._counter = names, shifts, counter
+        self._names, self._shifts = names, shifts
+        self._numbering = Numbering(counter)
         self._rows: Rows | None = None
         self._keys = np.zeros(0, np.int64)
         self._place = np.zeros(0, np.int64)     # of each row, in the file
         self._read = self._gone = self._last = 0
-        self._open = _Calls(*(np.zeros(0, np.int64) for _ in range(5)))
         self.is_over = False
         self.upto = -1 << 62
 
@@ -100,8 +125,6 @@ class _File:
 
     def reads(self) -> None:
         """Read the next rows, if there are any, and put them among those that wait."""
-        import numpy as np
-
         found = next(self._batches, None)
         if found is None:
             self.is_over, self.upto = True, 1 << 62
@@ -109,16 +132,9 @@ class _File:
         line, batch = found
         read = read_batch(self._log, batch, line, self._names, self._at)
         rows = read.rows
-        moves = np.array([0 if event is None else self._shifts.get(
-            event.operation if event.phase == "point" else event.phase, 0)
-            for event in read.events], np.int64)[read.kind]
-        phases = np.array([_PHASES[event.phase] if event is not None else _POINT
-                           for event in read.events], np.int64)[read.kind]
-        times = rows.time + moves
-        if len(times) and max(-int(times.min()), int(times.max())) >= _TIME_MAX:
-            raise Unfit
-        keys = 2 * times + (phases == _END)
-        rows.call = self._numbered(rows, phases, keys)
+        moves, phases = moves_and_phases(read.kind, read.events, self._shifts)
+        keys = places_of(rows.time + moves, phases)
+        rows.call = self._numbering.numbers(rows, phases, keys)
         self._adds(rows, keys)
 
     def _adds(self, rows: Rows, keys: Numbers) -> None:
@@ -153,8 +169,19 @@ class _File:
         self._keys, self._place = self._keys[size:], self._place[size:]
         return found
 
-    def _numbered(self, rows: Rows, phases: Numbers, keys: Numbers) -> Numbers:
-        """The number of the call of each row, in the order of the file, as ``Calls`` has them."""
+
+class Numbering:
+    """The calls of one file, each of which gets the next number of a ``counter``."""
+
+    def __init__(self, counter: CallCounter) -> None:
+        import numpy as np
+
+        self._counter = counter
+        self._open = _Calls(*(np.zeros(0, np.int64) for _ in range(5)))
+
+    def numbers(self, rows: Rows, phases: Numbers, keys: Numbers) -> Numbers:
+        """The number of the call of each row, in the order of the file, as ``Calls`` has them; its
+        rows are put in order by ``keys``. Raises ``Unfit`` where a call ends before it begins."""
         import numpy as np
 
         which = np.flatnonzero(phases != _POINT)

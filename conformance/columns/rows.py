@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
     from .cells import Numbers
 
-__all__ = ["ITEM_MAX", "Names", "Rows", "joined", "nothing", "read_batch",
-           "rows_of_batch", "stacked", "unstacked"]
+__all__ = ["ITEM_MAX", "LINE", "Names", "Rows", "coded_by", "fields_of", "has_all", "items_of",
+           "joined", "nothing", "read_batch", "rows_of_batch", "stacked", "unstacked"]
 
 ITEM_MAX: Final = 1 << 40
 """Items are whole numbers from 0 to below this, so that one fits into a word with its key; all
 others have such a number instead (``Items``)."""
 
 
-_LINE: Final = 40
+LINE: Final = 40
 """Bits of the number of a line."""
 
 Meaning = tuple[str, str, str]
@@ -214,7 +214,7 @@ class Names:
         return Event(
             self.keys[int(rows.key[at])], self.processes[int(rows.process[at])], operation, phase,
             self.item(int(rows.item[at])), _maybe(rows.value[at]), _maybe(rows.place[at]),
-            _maybe(rows.time[at]), result, -1, self.files[line >> _LINE], line & ((1 << _LINE) - 1)
+            _maybe(rows.time[at]), result, -1, self.files[line >> LINE], line & ((1 << LINE) - 1)
         ), None if call == NONE else str(call) if self.numbered else self.calls[call]
 
     def needing(self, name: str) -> Sequence[int]:
@@ -260,45 +260,72 @@ def read_batch(reading: Reading, batch: pa.RecordBatch, first: int, names: Names
     """See ``rows_of_batch``; ``file`` is the number of the file."""
     import numpy as np
 
+    of, size, constants = fields_of(reading, batch, first, names), batch.num_rows, (
+        reading.mapped.constants)
+
+    def coded(name: str, numbers: Any) -> Numbers:
+        if name in of.plan:
+            return coded_by(batch.column(of.plan[name]), numbers)
+        return constant(numbers([constants.get(name)])[0], size)
+
+    item = items_of(batch.column(of.plan["item"]), names) if of.item is None else of.item
+    call = (_whole_calls(batch.column(of.plan["call"])) if names.numbered and "call" in of.plan
+            else None)
+    lines = np.arange(first, first + size)
+    found = Rows(
+        coded("key", names.numbers_of_keys), of.said[of.kind],
+        coded("process", names.numbers_of_processes),
+        coded("call", names.numbers_of_calls) if call is None else call,
+        item, of.value, of.place, of.time, lines | file << LINE, lines)
+    kind = of.kind
+    if of.absent.any():
+        found, kind = found.at(~of.absent), kind[~of.absent]
+    has_all(names, found.said, item=found.item, value=found.value)
+    return Read(found, kind, of.events)
+
+
+class Fields(NamedTuple):
+    """The fields of a batch: by name the column; the ``kind`` of each row, and by kind what was
+    ``said`` and an event like it, None for one to be ignored; whether each row is
+    ``absent`` for that; and numbers. ``item`` is None where it has a column."""
+
+    plan: Mapping[str, str]
+    kind: Numbers
+    said: Numbers
+    events: Sequence[Event | None]
+    absent: Any
+    item: Numbers | None
+    value: Numbers
+    place: Numbers
+    time: Numbers
+
+
+def fields_of(reading: Reading, batch: pa.RecordBatch, first: int, names: Names) -> Fields:
+    """The fields of a batch, of which nothing has a number of its own yet; those to be ignored are
+    counted. Raises ``Unfit``, and ``InputError`` as ``Reading`` does."""
+    import numpy as np
+
     plan = planned(reading, batch, written=True)
     if plan is None:
         raise Unfit
-    size = batch.num_rows
     kind, said, events = _said(reading, batch, plan, first, names)
-    constants = reading.mapped.constants
-
-    def coded(name: str, of: Any) -> Numbers:
-        if name in plan:
-            return _coded(batch.column(plan[name]), of)
-        return constant(of([constants.get(name)])[0], size)
 
     def numbers(name: str, times: int = 1) -> Numbers:
         if name in plan:
             most = {"most": WIDE} if name == "value" and names.logs.has_wide_values else {}
             return whole_numbers(batch.column(plan[name]), times, **most)
-        given = constants.get(name)
+        given = reading.mapped.constants.get(name)
         if given is not None and type(given) is not int:
             raise Unfit
-        return constant(NONE if given is None else given * times, size)
+        return constant(NONE if given is None else given * times, batch.num_rows)
 
     time = (times_of(batch.column(plan["time"]), reading.mapped.unit) if "time" in plan else
             numbers("time", NANOSECONDS[reading.mapped.unit]))
     _clocks_agree(reading, time)
-    item = _items(batch.column(plan["item"]), names) if "item" in plan else numbers("item")
-    call = (_whole_calls(batch.column(plan["call"])) if names.numbered and "call" in plan else
-            None)
-    lines = np.arange(first, first + size)
-    found = Rows(
-        coded("key", names.numbers_of_keys), said[kind],
-        coded("process", names.numbers_of_processes),
-        coded("call", names.numbers_of_calls) if call is None else call,
-        item, numbers("value"), numbers("place"), time, lines | file << _LINE, lines)
     absent = np.array([event is None for event in events], bool)[kind]
     reading.ignored += int(absent.sum())
-    if absent.any():
-        found, kind = found.at(~absent), kind[~absent]
-    _has_all(found, names)
-    return Read(found, kind, events)
+    return Fields(plan, kind, said, events, absent, None if "item" in plan else numbers("item"),
+                  numbers("value"), numbers("place"), time)
 
 
 def _whole_calls(column: Any) -> Numbers | None:
@@ -322,14 +349,13 @@ def _clocks_agree(reading: Reading, time: Numbers) -> None:
         raise Unfit
 
 
-def _has_all(rows: Rows, names: Names) -> None:
+def has_all(names: Names, said: Numbers, **fields: Numbers) -> None:
     """Raise ``Unfit`` where a row lacks a field that its operation needs."""
     import numpy as np
 
-    for name in ("item", "value"):
+    for name, column in fields.items():
         needing = names.needing(name)
-        if needing and bool((np.isin(rows.said, needing)
-                             & (getattr(rows, name) == NONE)).any()):
+        if needing and bool((np.isin(said, needing) & (column == NONE)).any()):
             raise Unfit
 
 
@@ -399,7 +425,7 @@ def _dictionary(column: Any) -> tuple[Numbers, Any]:
             values.to_numpy(zero_copy_only=False))
 
 
-def _items(column: Any, names: Names) -> Numbers:
+def items_of(column: Any, names: Names) -> Numbers:
     """A column of items: whole numbers that fit as they are, and others by their ``Items``."""
     import numpy as np
     import pyarrow as pa
@@ -416,7 +442,8 @@ def _items(column: Any, names: Names) -> Numbers:
     return np.append(names.numbers_of_items(values, not are_numbers), NONE)[indices]
 
 
-def _coded(column: Any, of: Any) -> Numbers:
+def coded_by(column: Any, of: Any) -> Numbers:
+    """The numbers of names, which are in a column; ``of`` gives those of some names."""
     import numpy as np
 
     indices, values = _encoded(column)

@@ -27,7 +27,7 @@ from .rows import Names, Rows, joined, rows_of_batch
 from .segments import Handed, Whole
 from .text_lines import Numbered, csv_batches, json_batches
 
-__all__ = ["CHUNK", "LEAST", "Counted", "judge_files", "judged_whole"]
+__all__ = ["CHUNK", "LEAST", "Counted", "Run", "gathered", "judge_files", "judged_whole"]
 
 CHUNK: Final = 1 << 18
 """Rows that are judged at a time."""
@@ -90,7 +90,11 @@ def judged_whole(files: Sequence[Log], logs: Logs, terms: Terms, notes: Notes,
             max(file.mapped.tolerance for file in files), logs.named("sends"),
             logs.named("receives"))) if names.numbered else (
                 rows_of_batch(files[0], batch, line, names) for line, batch in some[0])
-        found = _Run(logs, whole, names, watch).judges(parts)
+        run = Run(logs, whole, names)
+        for rows in gathered(parts):
+            run.takes(rows)
+            watch(run.events)
+        found = run.ends()
     except (Unfit, NotNative, InputError, UnicodeDecodeError):
         return None
     if found.events:
@@ -119,39 +123,43 @@ def _numbered(batches: Iterator[Any]) -> Iterator[Numbered]:
         line += batch.num_rows
 
 
-class _Run:
-    def __init__(self, logs: Logs, whole: Whole, names: Names, watch: Callable[[int], None]
-                 ) -> None:
+def gathered(given: Iterator[Rows]) -> Iterator[Rows]:
+    """Rows in the order of the log, in chunks of about ``CHUNK``, of parts that may be small."""
+    parts: list[Rows] = []
+    for part in given:      # no larger than a part of the file, which may be small
+        parts.append(part)
+        if sum(map(len, parts)) >= CHUNK:
+            yield joined(parts)
+            parts = []
+    if any(map(len, parts)):
+        yield joined(parts)
+
+
+class Run:
+    """A run over chunks of a log, by the ``whole`` of its system; ``events`` were taken so far."""
+
+    def __init__(self, logs: Logs, whole: Whole, names: Names) -> None:
         import numpy as np
 
-        self._logs, self._whole, self._names, self._watch = logs, whole, names, watch
-        self._events = 0
+        self._logs, self._whole, self._names = logs, whole, names
+        self.events = 0
         self._alone: dict[int, KeyJudge] = {}
         self._is_alone = np.zeros(1024, bool)
         self._is_over = np.zeros(1024, bool)
         self._calls = Calls()
         self._seen = np.zeros(1024, bool)
 
-    def judges(self, given: Iterator[Rows]) -> Counted:
-        """Judge all rows, which are given in parts, and end all judges."""
-        parts: list[Rows] = []
-        for part in given:      # no larger than a part of the file, which may be small
-            parts.append(part)
-            if sum(map(len, parts)) >= CHUNK:
-                self._takes(joined(parts))
-                self._watch(self._events)
-                parts = []
-        if any(map(len, parts)):
-            self._takes(joined(parts))
+    def ends(self) -> Counted:
+        """The log is over: end all judges."""
         self._feeds([], self._whole.ends())
         for judge in self._alone.values():
             judge.end()
-        return Counted(self._events, int(self._seen.sum()))
+        return Counted(self.events, int(self._seen.sum()))
 
-    def _takes(self, rows: Rows) -> None:
-        """Judge rows: those of keys that were handed over go to the judges of one key, all others
+    def takes(self, rows: Rows) -> None:
+        """Judge a chunk: rows of keys that were handed over go to the judges of one key, all others
         to the whole."""
-        self._events += len(rows)
+        self.events += len(rows)
         keys = len(self._names.keys)
         self._is_alone, self._is_over, self._seen = (
             _longer(each, keys) for each in (self._is_alone, self._is_over, self._seen))

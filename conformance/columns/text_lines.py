@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ..logs.events import FIELDS
+from ..logs.mapping import Mapped
 from ..logs.readers import HEADER, Log, header_of, text_of
 from .cells import Unfit
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Numbered", "csv_batches", "json_batches"]
+__all__ = ["Numbered", "csv_batches", "csv_rows", "json_batches", "json_rows"]
 
 _BYTES: Final = 8 << 20
 _LEAST: Final = 1 << 18
@@ -36,9 +37,8 @@ def json_batches(log: Log, size: int) -> Iterator[Numbered]:
         if header is not None:
             file.readline()
             log.gaps += int(header.get("dropped", 0))
-        times = log.mapped.columns.get("time", ("time",))
-        yield from _blocks(file.read, size, 1 if header is None else 2, lambda text: _json(
-            text, times if log.mapped.unit == "iso" else (), times))
+        yield from _blocks(file.read, size, 1 if header is None else 2,
+                           lambda text: json_rows(text, log.mapped))
 
 
 def csv_batches(log: Log, size: int) -> Iterator[Numbered]:
@@ -50,11 +50,9 @@ def csv_batches(log: Log, size: int) -> Iterator[Numbered]:
             head = next(csv.reader([first.decode("utf-8")], strict=True), [])
         except csv.Error:
             raise Unfit from None
-        if len(set(head)) < len(head) or first.count(b'"') % 2:
+        if first.count(b'"') % 2:
             raise Unfit
-        columns = log.mapped.columns.values()
-        used = sorted(set(head) & {*FIELDS, *(each for some in columns for each in some)})
-        yield from _blocks(file.read, size, 2, lambda text: _csv(text, head, used))
+        yield from _blocks(file.read, size, 2, lambda text: csv_rows(text, head, log.mapped))
 
 
 def _blocks(read: Callable[[int], bytes], size: int, line: int,
@@ -76,13 +74,14 @@ def _blocks(read: Callable[[int], bytes], size: int, line: int,
         yield line, parsed(rest + b"\n")
 
 
-def _json(text: bytes, texts: Sequence[str], times: Sequence[str]) -> pa.RecordBatch:
-    """Whole lines of JSON as one batch, in which some columns are ``texts`` whatever they look
-    like. Raises ``Unfit`` where its rows would not be the lines, or Arrow has read ``times`` that
-    are texts."""
+def json_rows(text: bytes, mapped: Mapped) -> pa.RecordBatch:
+    """Whole lines of JSON as one batch. Raises ``Unfit`` where its rows would not be the lines, or
+    Arrow has read times that are texts."""
     import pyarrow as arrow
     from pyarrow import json
 
+    times = mapped.columns.get("time", ("time",))
+    texts = times if mapped.unit == "iso" else ()     # whatever they look like
     try:
         table = json.read_json(
             arrow.BufferReader(text),
@@ -99,12 +98,16 @@ def _json(text: bytes, texts: Sequence[str], times: Sequence[str]) -> pa.RecordB
     return batch
 
 
-def _csv(text: bytes, head: Sequence[str], used: Sequence[str]) -> pa.RecordBatch:
-    """Whole lines of CSV as one batch. Raises ``Unfit`` for what may mean another thing to the
-    reader of rows."""
+def csv_rows(text: bytes, head: Sequence[str], mapped: Mapped) -> pa.RecordBatch:
+    """Whole lines of CSV as one batch, with the columns that are used. Raises ``Unfit`` for what
+    may mean another thing to the reader of rows."""
     import pyarrow as arrow
     from pyarrow import csv as tables
 
+    if len(set(head)) < len(head):
+        raise Unfit
+    used = sorted(set(head) & {*FIELDS, *(each for some in mapped.columns.values()
+                                          for each in some)})
     if b"\0" in text or b'"' in text and not _is_plainly_quoted(text):
         raise Unfit
     try:

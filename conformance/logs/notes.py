@@ -29,7 +29,7 @@ AROUND: Final = 3
 """Events of the key before the offending one that an answer shows."""
 
 FINDINGS_MAX: Final = 10_000
-"""Findings that are kept with their events; all others are only counted."""
+"""Findings that are kept, unless somebody takes them away meanwhile."""
 
 
 FOREIGN_MAX: Final = 100
@@ -74,7 +74,8 @@ class Notes:
     """The notes of one run, shared by the judges of all its keys.
 
     ``alike`` counts the keys of each cause of a finding, ``times`` what was exercised elsewhere, by
-    rule. ``doubts`` keeps all of them, each with its rule (none: a foreign event), if it is a list.
+    rule. ``doubts`` keeps all of them, each with its rule (none: a foreign event), if it is a list;
+    of findings, the first ``most`` are kept with their events, and all others only counted.
     """
 
     steps: Counter[tuple[type[Machine], str]] = field(default_factory=Counter)
@@ -89,6 +90,7 @@ class Notes:
     alike: Counter[Cause] = field(default_factory=Counter)
     times: Counter[str] = field(default_factory=Counter)
     doubts: list[tuple[str, Doubt]] | None = None
+    most: int = FINDINGS_MAX
 
     def exercised(self) -> Mapping[str, int]:
         """By rule, how often an event was taken that could have broken it."""
@@ -102,7 +104,7 @@ class Notes:
         """Count it by its rule, and keep it with its events, if there are not too many."""
         self.violations[finding.rule] += 1
         self.alike[finding.cause] += 1
-        if len(self.findings) < FINDINGS_MAX:
+        if len(self.findings) < self.most:
             self.findings.append(finding)
 
     def is_found(self, failure: Failure, key: str, event: Event, before: set[str]) -> bool:

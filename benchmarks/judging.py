@@ -5,31 +5,36 @@ Each observer judges a log that is generated as Parquet: many keys, a hot one, c
 thousand has a violation, and the hot one has: all have to be found, and no other. Beside it is the
 same log with texts as items (from Parquet, CSV and JSON lines), in four files in the order of their
 clocks, and judged event by event; the same machine in the interpreter, on the beginning of the hot
-key; Spark beside its own floor, the same plan in which nothing is judged; and TLC, which validates
-the beginning of the hot key.
+key; Spark beside its own floor, the same plan in which nothing is judged, and how many times the
+seconds of one machine it takes over that floor; and TLC, which validates the beginning of the hot
+key.
 ``make bench-judge``; ``ARGS=--quick`` takes a minute.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
 from checkvalve.conformance.columns.run import judge_files
-from checkvalve.conformance.engines.judging import Asked, by_key, events_of, judge_on_spark
+from checkvalve.conformance.engines.judging import (
+    Asked, columns_handed_over, judge_on_spark, opened_there,
+)
 from checkvalve.conformance.engines.session import spark_session
 from checkvalve.conformance.engines.spark import spark_errors
 from checkvalve.conformance.logs.exact import Exact
 from checkvalve.conformance.logs.live import bound
 from checkvalve.conformance.logs.mapping import Mapped, plain
-from checkvalve.conformance.engines.log_parts import Files, logs_of
+from checkvalve.conformance.engines.log_parts import logs_of
 from checkvalve.conformance.logs.readers import Log
 from checkvalve.conformance.logs.run import Judged, terms_of
 from checkvalve.conformance.logs.run import judge_files as by_events
@@ -51,9 +56,9 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 HEADINGS: Final = ("observer", "events", "here/s", "texts/s", "CSV/s", "JSON/s", "clocks/s",
-                   "by event/s", "interpreter/s", "Spark/s·core", "floor/s·core", "planted",
-                   "found", "invented")
-WIDTHS: Final = (20, 11, 11, 11, 11, 11, 11, 11, 14, 13, 13, 8, 6, 9)
+                   "by event/s", "interpreter/s", "Spark/s·core", "floor/s·core", "over floor",
+                   "planted", "found", "invented")
+WIDTHS: Final = (20, 11, 11, 11, 11, 11, 11, 11, 14, 13, 13, 11, 8, 6, 9)
 CORES: Final = 2
 WAYS: Final = ("parquet", "texts", "csv", "json", "clocks", "events")
 FILES: Final = 4
@@ -85,12 +90,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for number, kind in enumerate(kind for kind in KINDS if kind.name in chosen.only):
             planted = write_log(kind, Path(folder), keys, chosen.calls, hot)
             rates, judged = _rates(kind, planted, chosen.rounds, chosen.ways)
-            on_spark = ("", "")
+            on_spark = ("", "", "")
             if not chosen.no_spark and (number == 0 or not chosen.quick):
                 if session is None:
                     opened = spark_session(f"local[{CORES}]")
                     session = opened.__enter__()
-                on_spark = _on_spark(session, kind, planted, judged)
+                on_spark = _on_spark(session, kind, planted, judged, chosen.rounds)
             found = {each.key for each in judged.notes.findings}
             print(_line((kind.name, f"{planted.events:,}", *rates,
                          _interpreted(kind), *on_spark, str(len(planted.keys)),
@@ -146,23 +151,31 @@ def _violations(path: Path, kind: Kind) -> int:
 # --- Spark ------------------------------------------------------------------------------------
 
 
-def _on_spark(session: SparkSession, kind: Kind, planted: Planted, here: Judged
-              ) -> tuple[str, str]:
-    """Events a second and core: judged, and only read and handed over. By the clock, for Spark's
-    work is done by other processes."""
+def _on_spark(session: SparkSession, kind: Kind, planted: Planted, here: Judged, rounds: int
+              ) -> tuple[str, str, str]:
+    """Events a second of processor time, of all processes of this one: judged, and only read and
+    handed over; and the seconds over this floor by those that it takes to judge here. All in turn,
+    the medians of some rounds after one in which workers start and machines are compiled."""
     logs = logs_of(kind.suite)
     asked = Asked([str(planted.path)], kind.suite, logs, plain(),
                   terms_of(plain(), kind.settings, False, 1_000_000))
-    _floor(session, asked)      # the first run starts the workers
-    before = time.perf_counter()
-    _floor(session, asked)
-    floor = time.perf_counter() - before
-    before = time.perf_counter()
-    judged = judge_on_spark(session, asked, partitions=2 * CORES)
-    seconds = time.perf_counter() - before
-    if judged.notes.violations != here.notes.violations or judged.events != here.events:
-        print(f"Spark disagrees at {kind.name}", file=sys.stderr)
-    return (f"{planted.events / seconds / CORES:,.0f}", f"{planted.events / floor / CORES:,.0f}")
+    taken: dict[str, list[float]] = {"here": [], "floor": [], "Spark": []}
+
+    def takes(name: str, run: Callable[[], Any]) -> Any:
+        before = tree_seconds()
+        found = run()
+        taken[name].append(tree_seconds() - before)
+        return found
+
+    for _ in range(1 + rounds):
+        takes("here", lambda: _judged(judge_files, [planted.path], plain(), kind))
+        takes("floor", lambda: _floor(session, asked))
+        judged = takes("Spark", lambda: judge_on_spark(session, asked, partitions=2 * CORES))
+        if judged.notes.violations != here.notes.violations or judged.events != here.events:
+            print(f"Spark disagrees at {kind.name}", file=sys.stderr)
+    local, floor, spark = (median(each[1:]) for each in taken.values())
+    return (f"{planted.events / spark:,.0f}", f"{planted.events / floor:,.0f}",
+            f"{(spark - floor) / local:.2f}")
 
 
 def _floor(session: SparkSession, asked: Asked) -> None:
@@ -172,9 +185,26 @@ def _floor(session: SparkSession, asked: Asked) -> None:
         rows = sum(batch.num_rows for batch in batches)
         yield arrow.RecordBatch.from_pydict({"rows": [rows]})
 
-    with spark_errors("measuring Spark's floor"):
-        events, of, names = events_of(session, asked)
-        by_key(events, of, Files(names), 2 * CORES).mapInArrow(count, "rows bigint").collect()
+    with spark_errors("measuring Spark's floor"), columns_handed_over(
+            session, opened_there(session, asked), 2 * CORES) as columns:
+        columns.mapInArrow(count, "rows bigint").collect()
+
+
+def tree_seconds() -> float:
+    """The processor seconds that this process and those that it started have taken so far, Spark's
+    Java and its Pythons among them."""
+    parents, ticks = dict[int, int](), dict[int, int]()
+    for place in Path("/proc").iterdir():
+        if place.name.isdigit():
+            with suppress(OSError):     # it has ended
+                fields = (place / "stat").read_text().rpartition(")")[2].split()
+                parents[int(place.name)] = int(fields[1])
+                ticks[int(place.name)] = sum(map(int, fields[11:15]))
+    own, found = {os.getpid()}, 0
+    while own:
+        found += sum(ticks.get(each, 0) for each in own)
+        own = {each for each, parent in parents.items() if parent in own}
+    return found / os.sysconf("SC_CLK_TCK")
 
 
 # --- the interpreter --------------------------------------------------------------------------

@@ -13,7 +13,9 @@ import csv
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -26,6 +28,8 @@ from ..logs.answer import document
 from ..logs.events import FIELDS
 from ..logs.kinds import Logs, Terms
 from ..logs.mapping import Mapped, of_recorder
+from ..columns.run import CHUNK, LEAST
+from .log_columns import PACKED, UNFIT, ColumnVerdicts, Numbered, Packs, labels_of
 from .log_parts import EVENTS, FILE, LINE, SURVEYED, Files, Meanings, Surveys, Verdicts
 from ..logs.readers import ending_of, header_in
 from ..logs.rows import COLUMNS, COUNTS, judged_of, spark_schema
@@ -36,13 +40,21 @@ from .task import work
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-__all__ = ["ANSWER", "Asked", "TABLE", "by_key", "events_of", "judge_on_spark"]
+__all__ = ["ANSWER", "Asked", "Opened", "TABLE", "columns_handed_over", "judge_on_spark",
+           "opened_there"]
 
 TABLE: Final = "table:"
 """Before the name of a table of Spark's, in the place of a file."""
 
 ANSWER: Final = "_answer"
 """The folder within that of the findings which is written last: without it they are not all."""
+
+_FEWEST: Final = 8
+"""Parts of a log, if nobody says how many, and it is small."""
+
+_BYTES: Final = 16 << 20
+_HAS_BYTES: Final = (4, 1)
+"""The edition of Spark that bounds what it hands over by bytes."""
 
 _SLASHES: Final = "^file:/+"
 _TEXTS: Final = (".jsonl", ".ndjson", ".json", ".csv")
@@ -72,34 +84,84 @@ def judge_on_spark(session: SparkSession, asked: Asked, *, out: str | None = Non
         raise InputError(f"cannot judge in {partitions} partitions", "", "Give 1 or more.")
     check_executors(session, patience_s=patience_s)
     with spark_errors("reading the log"):
-        events, asked, names = events_of(session, asked)
-    by_time = asked.mapped.order == "time"
-    if not by_time and len(names) > 1:
+        log = opened_there(session, asked)
+        rows = _rows_for_columns(log)
+    asked, names = log.asked, log.files.names
+    if asked.mapped.order != "time" and len(names) > 1:
         raise InputError(
             f"{len(names)} files have no common order", list(names.values())[1],
             "Judge them one by one, or write \"order: time\" and a tolerance of the clocks in the "
             "mapping.")
-    number = partitions or int(session.conf.get("spark.sql.shuffle.partitions") or 200)
-    with spark_errors("judging the log"):
-        found = _judged(events, asked, Files(names), number)
-    if out is not None:
-        with spark_errors(f"writing the findings to {out}"):
-            found.write.mode("error").parquet(out)
-            found = session.read.parquet(out)
-    with spark_errors("judging the log"):
-        answer = judged_of(_gathered(found, by_time), asked.logs, by_time)
+    most = int(session.conf.get("spark.sql.shuffle.partitions") or 200)
+    by_time = asked.mapped.order == "time"
+    answer = None
+    if rows >= LEAST:
+        number = partitions or min(most, max(_FEWEST, rows // CHUNK))
+        answer = _in_columns(session, log, out, number)
+    if answer is None:
+        found = _judged(log, partitions or most)
+        if out is not None:
+            with spark_errors(f"writing the findings to {out}"):
+                found.write.mode("error").parquet(out)
+                found = session.read.parquet(out)
+        with spark_errors("judging the log"):
+            answer = judged_of(_gathered(found, by_time), asked.logs, by_time)
     if out is not None:
         _seal(session, answer, asked.logs, out)
     answer.terms = asked.terms
     return answer
 
 
+def _in_columns(session: SparkSession, log: Opened, out: str | None, partitions: int
+                ) -> Judged | None:
+    """The answer of whole columns; None if the log cannot be judged so: then nothing was written.
+    """
+    by_time = log.asked.mapped.order == "time"
+    with columns_handed_over(session, log, partitions) as columns:
+        found = _columns_judged(columns, log)
+        if out is not None:
+            _check_absent(session, out)
+            found = found.persist()     # it is written once it is known to be whole
+        with spark_errors("judging the log"):
+            rows = _gathered(found, by_time)
+        if any(row["found"] == COUNTS and row["key"] == UNFIT for row in rows):
+            return None
+        if out is not None:
+            with spark_errors(f"writing the findings to {out}"):
+                found.write.mode("error").parquet(out)
+            found.unpersist()
+    return judged_of(rows, log.asked.logs, by_time)
+
+
+def _check_absent(session: SparkSession, out: str) -> None:
+    """Raise ``InputError`` if there is something at the path of the findings, before they are
+    looked for."""
+    try:
+        with spark_errors(f"writing the findings to {out}"):
+            found = session.read.format("binaryFile").load(out).columns
+    except InputError:
+        return      # there is no such path, or it is told when it is written to
+    if found:
+        raise InputError(f"writing the findings to {out}: there is something at the path of the "
+                         "results already", "", "Give another path, or remove it.")
+
+
 # --- reading ----------------------------------------------------------------------------------
 
 
-def events_of(session: SparkSession, asked: Asked
-              ) -> tuple[DataFrame, Asked, Mapping[str, str]]:
-    """The events of all places, unsorted; and the files, by their names in the cluster."""
+@dataclass(frozen=True)
+class Opened:
+    """A log on a cluster: frames with file, line and content of each row, each with the end of the
+    files' names; and how many ``lines`` of text they have."""
+
+    asked: Asked
+    files: Files
+    frames: Sequence[tuple[DataFrame, str]]
+    lines: int
+
+
+def opened_there(session: SparkSession, asked: Asked) -> Opened:
+    """The log at all places, of which no row but the first ones was read."""
     by_kind: dict[str, list[str]] = {}
     for place in asked.places:
         by_kind.setdefault(_kind(place), []).append(place)
@@ -115,15 +177,47 @@ def events_of(session: SparkSession, asked: Asked
         order.get(each[1], len(order)), each[1])))
     if not names:
         raise InputError("there is no file of a log", asked.places[0], "Give one.")
-    files, asked = _surveyed([frame for frame, kind in frames if kind in _TEXTS], names, asked)
-    events: DataFrame | None = None
-    for frame, kind in frames:
-        ending = (".csv" if kind == ".csv" else ".jsonl") if kind in _TEXTS else ""
-        task = Meanings(asked.suite, asked.mapped, files, ending)
-        some = frame.mapInArrow(work(task), EVENTS)
-        events = some if events is None else events.unionByName(some)
-    assert events is not None
-    return events, asked, names
+    files, asked, lines = _surveyed([frame for frame, kind in frames if kind in _TEXTS], names,
+                                    asked)
+    return Opened(asked, files, frames, lines)
+
+
+def _events_of(log: Opened) -> DataFrame:
+    """The events, unsorted."""
+    asked = log.asked
+    return _united(frame.mapInArrow(work(Meanings(
+        asked.suite, asked.mapped, log.files, _ending(kind))), EVENTS)
+        for frame, kind in log.frames)
+
+
+@contextmanager
+def columns_handed_over(session: SparkSession, log: Opened, partitions: int
+                        ) -> Iterator[DataFrame]:
+    """The events as whole columns, brought together by the part that their key is in, and each
+    part's in their order; so many parts."""
+    with _few_rows_at_once(session):
+        yield _columns_of(log, partitions)
+
+
+def _columns_of(log: Opened, partitions: int) -> DataFrame:
+    asked, labels = log.asked, labels_of(partitions)
+    packs = _united(frame.mapInArrow(work(Packs(
+        asked.suite, asked.mapped, log.files, labels, _ending(kind))), PACKED)
+        for frame, kind in log.frames)
+    parts = packs.repartition(partitions, "part").sortWithinPartitions("at")
+    if asked.mapped.order != "time":
+        return parts
+    return parts.mapInArrow(work(Numbered(asked.suite, log.files)), PACKED
+                            ).sortWithinPartitions("at")
+
+
+def _united(frames: Iterator[DataFrame]) -> DataFrame:
+    return reduce(lambda one, other: one.unionByName(other), frames)
+
+
+def _ending(kind: str) -> str:
+    """The end of the names of files of text; of others, nothing."""
+    return (".csv" if kind == ".csv" else ".jsonl") if kind in _TEXTS else ""
 
 
 def _kind(place: str) -> str:
@@ -193,8 +287,9 @@ def _needed(frame: DataFrame, mapped: Mapped, place: str) -> list[Column]:
 
 
 def _surveyed(texts: Sequence[DataFrame], names: Mapping[str, str], asked: Asked
-              ) -> tuple[Files, Asked]:
-    """The files with the numbers of their lines, block by block, and what their first lines say."""
+              ) -> tuple[Files, Asked, int]:
+    """The files with the numbers of their lines, block by block, and what their first lines say;
+    and how many lines there are."""
     blocks: dict[str, dict[int, tuple[int, bytes]]] = {}
     for frame in texts:
         for row in frame.mapInArrow(work(Surveys()), SURVEYED).collect():
@@ -213,8 +308,37 @@ def _surveyed(texts: Sequence[DataFrame], names: Mapping[str, str], asked: Asked
     if len(orders) > 1:
         raise InputError("some files are ordered by time and others by their lines",
                          list(names.values())[-1], "Judge them one by one.")
+    lines = sum(number for parts in blocks.values() for number, _ in parts.values())
     return Files(names, first_lines, heads, mapped), replace(
-        asked, mapped=replace(asked.mapped, order=orders.pop()))
+        asked, mapped=replace(asked.mapped, order=orders.pop())), lines
+
+
+def _rows_for_columns(log: Opened) -> int:
+    """The number of rows that may be judged in whole columns; 0 if they cannot."""
+    asked = log.asked
+    if asked.logs.whole is None or not asked.terms.from_start or any(
+            kind == TABLE for _, kind in log.frames):
+        return 0        # the rows of a table have no order in which calls can be paired
+    return log.lines + sum(frame.count() for frame, kind in log.frames if kind not in _TEXTS)
+
+
+@contextmanager
+def _few_rows_at_once(session: SparkSession) -> Iterator[None]:
+    """Let Spark hand rows over by their bytes, for one may have megabytes."""
+    wanted = {"spark.sql.execution.arrow.maxBytesPerBatch": str(_BYTES)}
+    if tuple(map(int, session.version.split(".")[:2])) < _HAS_BYTES:
+        wanted = {"spark.sql.execution.arrow.maxRecordsPerBatch": "64"}
+    before = {name: session.conf.get(name, None) for name in wanted}
+    for name, value in wanted.items():
+        session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, old in before.items():
+            if old is None:
+                session.conf.unset(name)
+            else:
+                session.conf.set(name, old)
 
 
 def _uri(place: str) -> str:
@@ -235,15 +359,24 @@ def _plain(uri: str) -> str:
 # --- judging ----------------------------------------------------------------------------------
 
 
-def _judged(events: DataFrame, asked: Asked, files: Files, partitions: int) -> DataFrame:
-    together = by_key(events, asked, files, partitions)
-    return together.mapInArrow(work(Verdicts(asked.suite, asked.terms, files)), spark_schema())
+def _columns_judged(columns: DataFrame, log: Opened) -> DataFrame:
+    """The rows of what is found in whole columns, or one of a count that says that it cannot be."""
+    asked = log.asked
+    task = ColumnVerdicts(asked.suite, asked.terms, Files(log.files.names),
+                          asked.mapped.order == "time")
+    return columns.mapInArrow(work(task), spark_schema())
 
 
-def by_key(events: DataFrame, asked: Asked, files: Files, partitions: int) -> DataFrame:
+def _judged(log: Opened, partitions: int) -> DataFrame:
+    task = Verdicts(log.asked.suite, log.asked.terms, Files(log.files.names))
+    return _by_key(log, partitions).mapInArrow(work(task), spark_schema())
+
+
+def _by_key(log: Opened, partitions: int) -> DataFrame:
     """The events brought together by key, and each key's in their order."""
     from pyspark.sql import functions as F
 
+    events, asked, files = _events_of(log), log.asked, Files(log.files.names)
     ties = ("process", "place", "code", "item", "value")
     spread = events.withColumn("hash", F.xxhash64("key")).repartition(partitions, "hash")
     if asked.mapped.order == "time":

@@ -31,15 +31,16 @@ from ..logs.understanding import Calls, Reading, Row, is_jump
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["EVENTS", "FILE", "LINE", "SURVEYED", "Files", "KeyPart", "Meanings", "Surveys",
-           "Verdicts", "Found", "batched", "columns_of", "logs_of", "rows_understood"]
+__all__ = ["EVENTS", "FILE", "LINE", "SURVEYED", "Files", "Found", "KeyPart", "Listener",
+           "Meanings", "Surveys", "Told", "Verdicts", "batched", "codes_of", "columns_of",
+           "logs_of", "meanings_of", "rows_understood", "told_by"]
 
 EVENTS: Final = (
     "at bigint, file int, line bigint, time bigint, moved bigint, is_end boolean, key string, "
     "process string, code int, item string, is_number boolean, value bigint, place bigint, "
     "call string, number bigint")
 """The columns of an event on its way, in Spark's words. ``code`` is its operation, phase and
-result; negative, it is a row of numbers of a task (see ``_Told``)."""
+result; negative, it is a row of numbers of a task (see ``Told``)."""
 
 SURVEYED: Final = "file string, block bigint, lines bigint, first binary"
 
@@ -107,7 +108,7 @@ class Surveys:
              for (file, block), (lines, first) in found.items()], schema=schema)
 
 
-class _Told:
+class Told:
     """Rows of numbers that a task reports to those after it, beside its events."""
 
     IGNORED: Final = -1
@@ -116,6 +117,16 @@ class _Told:
     """The least and the greatest time of a file that is not 0."""
     KIND: Final = -4
     """A field, and whether its values are numbers."""
+
+
+def told_by(reading: Reading) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of numbers that a task reports of a file: the code of each, and its fields."""
+    yield Told.IGNORED, {"value": reading.ignored}
+    yield Told.GAPS, {"value": reading.gaps}
+    low, high = reading.times
+    yield Told.TIMES, {"value": low, "place": high}
+    for (name, own), kind in reading.kinds.items():
+        yield Told.KIND, {"process": name, "item": own, "is_number": kind is int}
 
 
 @dataclass(frozen=True)
@@ -133,7 +144,7 @@ class Meanings:
         import pyarrow as pa
 
         logs = logs_of(self.suite)
-        code = _codes(logs)
+        code = codes_of(logs)
         readings: dict[str, Reading] = {}
         operations = list(logs.operations)
 
@@ -178,12 +189,8 @@ class Meanings:
             return tuple({**dict.fromkeys(_NAMES), "file": number, "code": code, "at": 0,
                           "moved": 0, "is_end": False, "is_number": False, **more}.values())
 
-        yield told(_Told.IGNORED, value=reading.ignored)
-        yield told(_Told.GAPS, value=reading.gaps)
-        low, high = reading.times
-        yield told(_Told.TIMES, value=low, place=high)
-        for (name, own), kind in reading.kinds.items():
-            yield told(_Told.KIND, process=name, item=own, is_number=kind is int)
+        for code, more in told_by(reading):
+            yield told(code, **more)
 
     def _text(self, batches: Batches, reading_of: Callable[[str], Reading]) -> Found:
         """The events of lines of text, each understood by the reading of its file; blocks of a file
@@ -277,7 +284,7 @@ class Verdicts:
         """The rows of one task: of each key when all of it was taken, and the counts at the end."""
         logs = logs_of(self.suite)
         total = Judged(Notes(), terms=self.terms)
-        told = _Listener(total, list(self.files.names.values()))
+        told = Listener(total, list(self.files.names.values()))
         keys: dict[str, KeyPart] = {}
         last = None
         for batch in batches:
@@ -299,7 +306,7 @@ class Verdicts:
 
     def _events(self, batch: pa.RecordBatch) -> Iterator[tuple[Event, str | None, int, int]]:
         """The events of a batch, each with its call, file and code."""
-        meaning = _meanings(logs_of(self.suite))
+        meaning = meanings_of(logs_of(self.suite))
         names = list(self.files.names.values())
         for (file, line, time, key, process, code, item, is_number, value, place, call, number
              ) in zip(*columns_of(batch, (
@@ -354,7 +361,7 @@ def _ended(keys: Mapping[str, KeyPart], total: Judged) -> Iterator[dict[str, Any
         yield from rows_of(each.notes)
 
 
-class _Listener:
+class Listener:
     """Takes what the tasks before have reported: all of it comes to one task."""
 
     def __init__(self, total: Judged, names: Sequence[str]) -> None:
@@ -364,11 +371,11 @@ class _Listener:
 
     def hears(self, event: Event, call: str | None, file: int, code: int) -> None:
         """Take a row of numbers. Raises ``InputError`` where two parts of a file disagree."""
-        if code == _Told.IGNORED:
+        if code == Told.IGNORED:
             self._total.ignored += event.value or 0
-        elif code == _Told.GAPS:
+        elif code == Told.GAPS:
             self._total.gaps += event.value or 0
-        elif code == _Told.TIMES:
+        elif code == Told.TIMES:
             for time in (event.value, event.place):
                 if time and is_jump(self._times.setdefault(file, time), time):
                     raise InputError("some times are of another unit, or of another clock, than "
@@ -386,11 +393,13 @@ class _Listener:
 _NAMES: Final = tuple(column.split()[0] for column in EVENTS.split(", "))
 
 
-def _codes(logs: Logs) -> Mapping[tuple[str, str, str], int]:
-    return {meaning: code for code, meaning in enumerate(_meanings(logs))}
+def codes_of(logs: Logs) -> Mapping[tuple[str, str, str], int]:
+    """By operation, phase and result together, their number on the way."""
+    return {meaning: code for code, meaning in enumerate(meanings_of(logs))}
 
 
-def _meanings(logs: Logs) -> Sequence[tuple[str, str, str]]:
+def meanings_of(logs: Logs) -> Sequence[tuple[str, str, str]]:
+    """The operations, each with each phase and result, by their numbers on the way."""
     return [(operation, phase, result) for operation in logs.operations for phase in PHASES
             for result in RESULTS]
 

@@ -9,7 +9,7 @@ two places stand for them, as long as they are remembered.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final
 
 from ....spec.kafka import observed_timer as chapter
@@ -52,13 +52,30 @@ class TimerJudge(StepJudge):
         super().__init__(key, terms, notes, common)
         self._places = Places(len(_OVER), self.now.K, self._grow)
         self._ended = {phase: Ended(terms.remember) for phase in _OVER}
-        self._law = Law.TICK if terms.settings.get("tick_ns", 0) else Law.DEADLINE
+        self.law = Law.TICK if terms.settings.get("tick_ns", 0) else Law.DEADLINE
         for phase, at in _OVER.items():
             self.now.phase[at] = phase
 
     def constants(self) -> Mapping[str, int]:
         # Wheels are not seen in a log: their numbers are of no account.
         return {"u": 1, "n": 2, "K": 8, "D": 3, "H": _MOST, "T": _MOST, "M": 1, "S": 0}
+
+    def continues(self, tasks: Sequence[tuple[Hashable, int, int, int]],
+                  was: Mapping[Phase, Callable[[str, Hashable], bool]], **variables: int) -> None:
+        """Be where a timer is: these tasks are pending, each with its ``due``, ``brief`` and
+        ``turn``; of others it ``was`` known elsewhere how they ended."""
+        for phase, known in was.items():
+            self._ended[phase].elsewhere = known
+        now = self.now
+        for item, due, brief, turn in tasks:
+            at = self._places.take(item)
+            if at is None:
+                self.unsure(f"more than {PLACES_MAX:,} tasks are pending", None)
+                return
+            now.phase[at], now.due[at] = Phase.PENDING, due
+            now.brief[at], now.turn[at] = brief, turn
+        for name, value in variables.items():
+            setattr(now, name, value)
 
     def begins(self, event: Event) -> None:
         self._sees(event)
@@ -93,7 +110,7 @@ class TimerJudge(StepJudge):
         # What was added before the clock of the machine is due by so much earlier.
         early += self.now.now - time
         delay = max(0, (event.value or 0) * settings.get("unit_ns", 1_000_000) - early)
-        self.step(event, _ADD, task=at, delay=delay, law=self._law)
+        self.step(event, _ADD, task=at, delay=delay, law=self.law)
 
     def _runs(self, event: Event) -> None:
         item, at = event.item, self._places.of.get(event.item)
@@ -104,7 +121,7 @@ class TimerJudge(StepJudge):
             return
         if at is None:
             self.step(event, _STRAY)
-        elif self.step(event, _RAN, task=at, at=self.now.now, law=self._law):
+        elif self.step(event, _RAN, task=at, at=self.now.now, law=self.law):
             self._leave(item, Phase.RAN)
 
     def _leave(self, item: Hashable, phase: Phase) -> None:
@@ -120,6 +137,18 @@ class TimerJudge(StepJudge):
         now.K = size
 
 
+def _whole(terms: Terms, notes: Notes, names: Any, common: Any) -> Any:
+    from .whole import WholeTimers
+
+    if terms.tolerance:
+        return None     # clocks that may differ make all keys unknown
+    judge = TimerJudge("", terms, Notes(), common)
+    return WholeTimers(
+        terms, notes, names, constants=dict(judge.constants()), law=int(judge.law),
+        actions=(_DRIVE, _ADD, _CANCEL, _RAN),
+        make=lambda key, noted: TimerJudge(key, terms, noted, common))
+
+
 LOGS: Final = Logs(
     machines=(ObservedTimer,),
     operations={
@@ -133,4 +162,5 @@ LOGS: Final = Logs(
               "unit_ns": "nanoseconds of the unit of a delay; 1,000,000 if it is not said"},
     rules=_RULES,
     judge=TimerJudge,
+    whole=_whole,
 )

@@ -12,6 +12,7 @@ from bisect import insort
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
@@ -27,12 +28,13 @@ class Row(NamedTuple):
     phase: str = "point"
     item: int | None = None
     value: int | None = None
+    time: int | None = None
 
 
 @dataclass(frozen=True)
 class Kind:
     """A log of one observer. ``of_key`` makes the rows of a key, broken or not, with about so many
-    calls; ``hot`` those of the hot key."""
+    calls; ``hot`` those of the hot key. Its events may be ``timed`` by themselves."""
 
     name: str
     suite: str
@@ -40,6 +42,7 @@ class Kind:
     rule: str
     of_key: Callable[[Random, int, bool], Iterator[Row]]
     hot: Callable[[Random, int, bool], Iterator[Row]]
+    timed: bool = False
 
 
 class Planted(NamedTuple):
@@ -254,6 +257,87 @@ def _permits(random: Random, calls: int, broken: bool) -> Iterator[Row]:
         yield Row(process, "acquire", "end")
 
 
+def _election(random: Random, calls: int, broken: bool) -> Iterator[Row]:
+    """Three candidates: a leader writes, resigns, or is cut off and followed by another one, until
+    all is quiet. Broken: at last one that was followed writes again, after its successor has."""
+    leader, token = 1, 1
+    for each in (1, 2, 3):
+        yield Row(each, "join")
+    yield Row(leader, "leads", value=token)
+    for _ in range(calls):
+        drawn, other = random.random(), leader % 3 + 1
+        if drawn < 0.5:
+            yield Row(leader, "accepted")
+        elif drawn < 0.7:
+            yield Row(leader, "leads", value=token)
+        elif drawn < 0.9:
+            yield Row(other, *random.choice((("leads_not",), ("refused",))))
+        else:
+            token += 1
+            if drawn < 0.95:
+                yield Row(leader, "resign")
+                yield Row(other, "leads", value=token)
+                yield Row(leader, "join")
+            else:
+                yield from _cut_off(leader, other, token)
+            leader = other
+    if broken:
+        yield from list(_cut_off(leader, leader % 3 + 1, token + 1))[:-2]
+        yield Row(leader, "accepted")
+
+
+def _cut_off(leader: int, other: int, token: int) -> Iterator[Row]:
+    """A leader is cut off, and another one leads; the first learns of it when all is quiet."""
+    yield Row(leader, "disturbed")
+    yield Row(other, "leads", value=token)
+    yield Row(other, "accepted")
+    yield Row(leader, "refused")
+    yield Row(other, "quiet")
+    yield Row(leader, "leads_not")
+
+
+def _timer(random: Random, calls: int, broken: bool) -> Iterator[Row]:
+    """A timer with up to eight tasks, which run when they are due or later; some are cancelled.
+    Broken: at last one runs that was cancelled."""
+    due, now, tasks, over = dict[int, int](), _BEGIN, 0, -1
+    for _ in range(calls):
+        now += random.randrange(1_000_000)
+        task = min(due, key=due.__getitem__, default=-1)
+        if len(due) < 8 and (task < 0 or random.random() < 0.5):
+            delay = random.randrange(8)
+            due[tasks] = now + delay * 1_000_000
+            yield Row(1, "adds", item=tasks, value=delay, time=now)
+            tasks += 1
+        elif random.random() < 0.1:
+            over = random.choice(list(due))
+            del due[over]
+            yield Row(1, "cancels", item=over, time=now)
+        else:
+            now = max(now, due.pop(task))
+            yield Row(2, "runs", item=task, time=now)
+    if broken:
+        if over < 0:
+            over = tasks
+            yield Row(1, "adds", item=over, value=1, time=now)
+            yield Row(1, "cancels", item=over, time=now)
+        yield Row(2, "runs", item=over, time=now + 10_000_000)
+
+
+def _epoch(random: Random, calls: int, broken: bool) -> Iterator[Row]:
+    """An epoch with its leader, and the high watermarks that it reports. Broken: at last another
+    one leads."""
+    leader, mark = random.randrange(5), 0
+    for _ in range(calls):
+        if random.random() < 0.3:
+            yield Row(leader, "leads", item=leader)
+        else:
+            mark += random.randrange(3)
+            yield Row(leader, "mark", value=mark)
+    if broken:
+        yield Row(leader, "leads", item=leader)
+        yield Row(leader + 1, "leads", item=leader + 1)
+
+
 KINDS: Final = (
     Kind("queue, 4+4 callers", "queue", {"capacity": CAPACITY}, "QUEUE-3",
          lambda random, calls, broken: _queue(random, calls, broken, callers=4), _saturated),
@@ -266,6 +350,9 @@ KINDS: Final = (
     Kind("permits", "awaits.permits", {"permits": 4}, "PERMIT-1", _permits, _permits),
     Kind("delivery", "delivery", {"law": 3}, "DELIV-6", _broker, _broker),
     Kind("acker", "storm.acker", {"buckets": 4}, "STORM-A23", _acker, _acker),
+    Kind("election", "election", {"steady": 1, "candidates": 3}, "ELECT-2", _election, _election),
+    Kind("timer", "timer", {}, "KAFKA-W1C", _timer, _timer, timed=True),
+    Kind("failover", "kafka.failover", {}, "KAFKA-F1", _epoch, _epoch),
 )
 
 
@@ -280,13 +367,22 @@ def _doubled(random: Random, calls: int, broken: bool) -> Iterator[Row]:
         yield Row(2000, "take", "end", last)
 
 
-def write_log(kind: Kind, folder: Path, keys: int, calls: int, hot: int, seed: int = 26) -> Planted:
+_BROKEN: Final = 7
+"""The place of the key that is broken in a block of a thousand."""
+
+
+def write_log(kind: Kind, folder: Path, keys: int, calls: int, hot: int, drawn: int = 0,
+              seed: int = 26) -> Planted:
     """Write the log of a kind as Parquet: ``keys`` with so many ``calls`` each, and a hot key with
-    ``hot`` of them. One key in a thousand is broken, and the hot key is, near its end."""
+    ``hot`` of them. One key in a thousand is broken, and the hot key is, near its end. Of the
+    blocks of a thousand keys so many are ``drawn``, and the others are these with other names; 0:
+    all."""
     random = Random(seed)
+    if drawn:
+        return _repeated(kind, folder, keys, calls, hot, drawn, random)
     names, parts, planted = list[str](), list[Iterator[Row]](), set[str]()
     for number in range(keys):
-        broken = number % 1000 == 7
+        broken = number % _BLOCK == _BROKEN
         names.append(f"key-{number}")
         planted |= {names[-1]} if broken else set()
         parts.append(kind.of_key(random, calls * (4 if broken else 1), broken))
@@ -294,17 +390,15 @@ def write_log(kind: Kind, folder: Path, keys: int, calls: int, hot: int, seed: i
     planted.add("hot")
     parts.append(kind.hot(random, hot, True))
     path = folder / f"{kind.suite}-{kind.name.split(',')[0]}.parquet"
-    return Planted(path, _write(path, names, parts, keys, hot), frozenset(planted))
+    return Planted(path, _write(path, names, parts, keys, hot, kind.timed), frozenset(planted))
 
 
-def _write(path: Path, names: Sequence[str], parts: Sequence[Iterator[Row]], keys: int, hot: int
-           ) -> int:
+def _write(path: Path, names: Sequence[str], parts: Sequence[Iterator[Row]], keys: int, hot: int,
+           timed: bool) -> int:
     """Write the rows of all keys, a thousand keys at a time in turn, the hot one among them."""
-    import pyarrow as pa
     from pyarrow import parquet
 
-    schema = pa.schema([("key", pa.string()), ("process", pa.int64()), ("operation", pa.string()),
-                        ("phase", pa.string()), ("item", pa.int64()), ("value", pa.int64())])
+    schema = _schema(timed)
     events = 0
     with parquet.ParquetWriter(path, schema) as writer:
         share = max(1, hot // max(1, keys // 1000))
@@ -312,17 +406,74 @@ def _write(path: Path, names: Sequence[str], parts: Sequence[Iterator[Row]], key
             some = slice(start, min(start + 1000, keys))
             rows = list(_in_turn(names[some], parts[some], names[-1], parts[-1], share))
             events += len(rows)
-            writer.write_table(_table(pa, schema, rows))
+            writer.write_table(_table(schema, rows))
         rest = [(names[-1], *row) for row in parts[-1]]
         events += len(rest)
-        writer.write_table(_table(pa, schema, rest))
+        writer.write_table(_table(schema, rest))
     return events
 
 
-def _table(arrow: Any, schema: Any, rows: Sequence[tuple[Any, ...]]) -> Any:
+_BLOCK: Final = 1_000
+_PIECE: Final = 1 << 18
+"""Rows of the hot key that are made at a time."""
+
+
+def _repeated(kind: Kind, folder: Path, keys: int, calls: int, hot: int, drawn: int, random: Random
+              ) -> Planted:
+    """See ``write_log``: blocks that are repeated, and the hot key's rows spread over all of them.
+    """
+    import numpy as np
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    schema, path = _schema(kind.timed), folder / f"{kind.suite}-{kind.name.split(',')[0]}.parquet"
+    blocks, events = max(1, keys // _BLOCK), 0
+    made = [_drawn_block(kind, calls, schema, random) for _ in range(drawn)]
+    of_hot = (("hot", *row) for row in kind.hot(random, hot, True))
+    share = -(-2 * hot // blocks)
+    with parquet.ParquetWriter(path, schema) as writer:
+        for number in range(blocks):
+            places, table = made[number % drawn]
+            names = pa.array([f"key-{number * _BLOCK + each}" for each in range(_BLOCK)])
+            table = table.set_column(0, schema[0], names.take(places))
+            some = _table(schema, list(islice(of_hot, share)))
+            at = np.concatenate([np.arange(len(each)) / max(1, len(each))
+                                 for each in (table, some)])
+            writer.write_table(pa.concat_tables([table, some]).combine_chunks().take(
+                pa.array(np.argsort(at, kind="stable"))), row_group_size=_PIECE)
+            events += len(at)
+        while rest := list(islice(of_hot, _PIECE)):
+            writer.write_table(_table(schema, rest))
+            events += len(rest)
+    broken = (f"key-{number * _BLOCK + _BROKEN}" for number in range(blocks))
+    return Planted(path, events, frozenset({"hot", *broken}))
+
+
+def _drawn_block(kind: Kind, calls: int, schema: Any, random: Random) -> tuple[Any, Any]:
+    """The rows of a thousand keys in turn, and the place of the key of each."""
+    import pyarrow as pa
+
+    parts = [kind.of_key(random, calls * (4 if each == _BROKEN else 1), each == _BROKEN)
+             for each in range(_BLOCK)]
+    rows = list(_in_turn([str(each) for each in range(_BLOCK)], parts, "", iter(()), 0))
+    table = _table(schema, rows)
+    return table.column(0).cast(pa.int64()).combine_chunks(), table
+
+
+def _schema(timed: bool) -> Any:
+    import pyarrow as pa
+
+    return pa.schema([("key", pa.string()), ("process", pa.int64()), ("operation", pa.string()),
+                      ("phase", pa.string()), ("item", pa.int64()), ("value", pa.int64()),
+                      *([("time", pa.int64())] if timed else [])])
+
+
+def _table(schema: Any, rows: Sequence[tuple[Any, ...]]) -> Any:
+    import pyarrow as pa
+
     columns: list[Any] = list(zip(*rows, strict=True)) or [()] * len(schema)
-    return arrow.Table.from_arrays([arrow.array(column, kind.type) for column, kind in
-                                    zip(columns, schema, strict=True)], schema=schema)
+    return pa.Table.from_arrays([pa.array(column, kind.type) for column, kind in
+                                 zip(columns, schema, strict=False)], schema=schema)
 
 
 def _in_turn(names: Sequence[str], parts: Sequence[Iterator[Row]], hot: str,
@@ -353,6 +504,8 @@ def written(table: Path, way: str, files: int) -> list[Path]:
         return [table]
     path = table.with_name(f"{table.stem}-{way}{_ENDINGS[way]}")
     found = parquet.ParquetFile(table)
+    if way == "clocks" and "time" in found.schema_arrow.names:
+        return [table]      # it has times of its own
     if way == "clocks":
         return _by_clocks(found, path, files)
     schema = found.schema_arrow.set(4, arrow.field("item", arrow.string()))

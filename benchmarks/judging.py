@@ -38,8 +38,12 @@ from checkvalve.conformance.engines.log_parts import logs_of
 from checkvalve.conformance.logs.readers import Log
 from checkvalve.conformance.logs.run import Judged, terms_of
 from checkvalve.conformance.logs.run import judge_files as by_events
+from checkvalve.conformance.systems.election.suite import compared
 from checkvalve.conformance.systems.queue.calls import DONE, PUT, TAKE, TAKEN
+from checkvalve.spec.election.observed_election import ObservedElection
 from checkvalve.spec.flow.observed_rate import ObservedRate
+from checkvalve.spec.kafka.observed_failover import ObservedMark
+from checkvalve.spec.kafka.observed_timer import Law, ObservedTimer
 from checkvalve.spec.notation.bound import BoundMachine
 from checkvalve.spec.notation.interpreter import Step
 from checkvalve.spec.queues.conserved import ConservingQueue
@@ -72,6 +76,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--keys", type=int, default=100_000)
     parser.add_argument("--calls", type=int, default=6, help="calls of each other key")
     parser.add_argument("--hot", type=int, default=200_000, help="calls of the hot key")
+    parser.add_argument("--drawn", type=int, default=0, metavar="BLOCKS", help="blocks of 1,000 "
+                        "keys that are drawn; the others repeat them with other names, which is "
+                        "fast enough for 50 million events. 0: all")
     parser.add_argument("--rounds", type=int, default=1, help="runs of each kind, in turn")
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS,
                         help="from Parquet; with texts as items from Parquet, CSV and JSON lines; "
@@ -88,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         session = None
         for number, kind in enumerate(kind for kind in KINDS if kind.name in chosen.only):
-            planted = write_log(kind, Path(folder), keys, chosen.calls, hot)
+            planted = write_log(kind, Path(folder), keys, chosen.calls, hot, chosen.drawn)
             rates, judged = _rates(kind, planted, chosen.rounds, chosen.ways)
             on_spark = ("", "", "")
             if not chosen.no_spark and (number == 0 or not chosen.quick):
@@ -270,6 +277,42 @@ def _of_rate(rows: Sequence[Row]) -> tuple[BoundMachine, list[Step]]:
         for row in rows]
 
 
+def _of_election(rows: Sequence[Row]) -> tuple[BoundMachine, list[Step]]:
+    """Candidates are 1 to 3, and tokens grow."""
+    steps: list[Step] = []
+    greatest, own = 0, dict[int, int]()
+    for row in rows:
+        candidate = row.process - 1
+        more: tuple[tuple[str, int], ...] = ()
+        if row.operation == "leads":
+            token = compared(row.value or 0, greatest, own.get(candidate))
+            own[candidate] = greatest = row.value or 0
+            more = (("token", token),)
+        name = "shake" if row.operation == "disturbed" else row.operation
+        steps.append((name, (("candidate", candidate), *more)))
+    return bound(ObservedElection, N=3, K=1 << 40), steps
+
+
+def _of_timer(rows: Sequence[Row]) -> tuple[BoundMachine, list[Step]]:
+    steps: list[Step] = []
+    for row in rows[:120]:
+        task, now = ("task", row.item or 0), row.time or 0
+        law = ("law", int(Law.DEADLINE))
+        steps.append(("drive", (("until", now),)))
+        steps.append(("cancel", (task,)) if row.operation == "cancels" else
+                     ("ran", (task, ("at", now), law)) if row.operation == "runs" else
+                     ("add", (task, ("delay", (row.value or 0) * 1_000_000), law)))
+    most = 1 << 61
+    return bound(ObservedTimer, u=1, n=2, K=1 + max(row.item or 0 for row in rows), D=most,
+                 H=most, T=most, M=1, S=0), steps
+
+
+def _of_failover(rows: Sequence[Row]) -> tuple[BoundMachine, list[Step]]:
+    """The marks, which are most of the events."""
+    return bound(ObservedMark, H=1 << 60), [
+        ("tells", (("hw", row.value),)) for row in rows if row.value is not None]
+
+
 def _of_permits(rows: Sequence[Row]) -> tuple[BoundMachine, list[Step]]:
     calls: dict[int, int] = {}
     steps: list[Step] = []
@@ -285,7 +328,8 @@ def _of_permits(rows: Sequence[Row]) -> tuple[BoundMachine, list[Step]]:
 
 
 _STEPS: Final = {"queue": _of_queue, "conservation": _of_items, "lane": _of_lane,
-                 "rate": _of_rate, "permits": _of_permits}
+                 "rate": _of_rate, "permits": _of_permits, "election": _of_election,
+                 "timer": _of_timer, "failover": _of_failover}
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow.fs as fs
 import pytest
 from click.testing import CliRunner
 
@@ -19,6 +20,7 @@ from checkvalve.conformance.cli.campaign import command
 from checkvalve.conformance.engines.deaths import WorkerDied
 from checkvalve.conformance.engines.local import run_locally
 from checkvalve.conformance.campaigns.case import plan
+from checkvalve.conformance.computer.storage import Place, place_at
 from checkvalve.conformance.lots.config import Campaign, Unit, load
 from checkvalve.conformance.lots.run import Lot, run_campaign
 from checkvalve.conformance.lots.store import Store
@@ -116,6 +118,55 @@ def test_a_case_that_ends_its_process_three_times_is_set_apart_and_all_others_ha
     assert [row.case for row in rows_of(campaign.units[0], store)] == [0, 1, 2, 3, 5]
     again = Inline()
     assert run(campaign, store, again) and again.ran == []
+
+
+@pytest.mark.parametrize("kind", ["mock", "subtree"])
+def test_a_folder_at_a_url_is_one_as_on_this_machine(
+    kind: str, campaign: Campaign, tmp_path: Path
+) -> None:
+    """A campaign that was cut off continues there, its cases apart stay so, another plan is
+    refused; also where a file is there before it is whole, and is moved when it is."""
+    here = fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
+    files = {"mock": fs.FileSystem.from_uri("mock:///x")[0], "subtree": here}[kind]
+    whole, there = Store(tmp_path / "whole"), Store(Place(files, "bucket/out", "s3a://bucket/out"))
+    assert run(campaign, whole, Inline(4))
+    with pytest.raises(KeyboardInterrupt):
+        run(campaign, there, Inline(4, stop_after=5))
+    again = Inline(4)
+    assert run(campaign, there, again) and len(again.ran) == campaign.cases - 4 - 5
+    assert table_of(campaign, there) == table_of(campaign, whole)
+    assert (there.apart(), there.rows.url) == (whole.apart(), "s3a://bucket/out/rows")
+    assert (there.folder / "rows").names() == (whole.folder / "rows").names()
+    campaign.path.write_text(GRID.replace("cases = 6", "cases = 7"))
+    with pytest.raises(InputError, match="another campaign") as told:
+        there.begin(load(campaign.path))
+    assert told.value.where == "s3a://bucket/out/plan.json"
+
+
+@pytest.mark.parametrize(("named", "what"), [
+    ("dbfs:/x", "cannot be opened"), ("s3a://", "names no folder"), ("", "is empty"),
+    ("file://host/x", "no folder of this machine"), ("\udcff", "not UTF-8"),
+])
+def test_a_place_that_nothing_can_be_put_into_is_refused(named: str, what: str) -> None:
+    """Before anything is run."""
+    with pytest.raises(InputError, match=what) as told:
+        place_at(named)
+    assert told.value.next_step
+
+
+def test_a_key_in_a_url_is_not_shown() -> None:
+    """Neither one of its query nor a password."""
+    place = place_at("s3a://me:key@b/x?region=eu-west-1&endpoint_override=127.0.0.1:9") / "rows"
+    assert str(place) == place.url == "s3a://me:…@b/x/rows"
+    assert (place.files.type_name, place.path) == ("s3", "b/x/rows")
+
+
+def test_a_url_of_this_machine_is_its_path(tmp_path: Path, campaign: Campaign) -> None:
+    """A space in it is encoded, as in all URLs."""
+    out = tmp_path / "a b"
+    store = Store(out.as_uri())
+    store.begin(campaign)
+    assert (out / "plan.json").is_file() and store.folder.path == str(out)
 
 
 def test_a_target_that_fails_alike_in_the_first_cases_is_asked_no_more(tmp_path: Path) -> None:
@@ -237,7 +288,7 @@ def test_a_file_that_is_not_whole_is_named(campaign: Campaign, tmp_path: Path) -
     """The message says what to do about it."""
     store = Store(tmp_path / "out")
     run(campaign, store, Inline())
-    path = store.files(campaign.units[0])[0]
+    path = Path(store.files(campaign.units[0])[0].path)
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(InputError) as told:
         run(campaign, store, Inline())

@@ -240,6 +240,8 @@ def _raise_target_error() -> None:
     ("java.lang.OutOfMemoryError: Java heap space", "out of memory"),
     ("IllegalArgumentException: Executor memory 67108864 must be at least 471859200",
      "too little for Spark"),
+    ("java.lang.ClassNotFoundException: Class org.apache.hadoop.fs.s3a.S3AFileSystem not found",
+     "no file system for URLs that begin so"),
     ("calling o1.x\n: java.io.IOException: Mkdirs failed\n\tat java.lang.Thread",
      "java.io.IOException: Mkdirs failed"),
 ])

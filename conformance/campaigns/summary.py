@@ -337,7 +337,9 @@ def _inapplicable(
     suite: AnySuite, rule: Rule, rows: Sequence[CaseRow], can: Collection[str]
 ) -> _Why:
     """Why no case says anything of a rule."""
-    if not rows or any(row.verdict == ERROR for row in rows) and all(
+    if not rows:
+        return TOO_FEW, False, "no case was run"
+    if any(row.verdict == ERROR for row in rows) and all(
             row.verdict in (ERROR, REFUSED) for row in rows):
         return TARGET_FAILED, False, "the target failed"
     if all(row.verdict == REFUSED for row in rows):

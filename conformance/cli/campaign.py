@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ..lots.answer import Answer
     from ..lots.config import Campaign
     from ..lots.run import Ran
+    from ..lots.store import Store
+    from ..computer.storage import Place
 
 __all__ = ["command"]
 
@@ -34,10 +36,10 @@ _CODES = {"violated": VIOLATED, "error": TARGET_FAILED, "unknown": UNKNOWN, "not
 
 @click.command("campaign")
 @click.argument("config", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True,
-              metavar="DIR",
-              help="The folder of the rows. A campaign that was cut off continues there; on a "
-                   "cluster, all its nodes and this machine share it.")
+@click.option("--out", required=True, metavar="DIR",
+              help="The folder of the rows, a path or a URL (s3a://…, gs://…, abfs://…, hdfs://…). "
+                   "A campaign that was cut off continues there; on a cluster, all its nodes and "
+                   "this machine reach it by that name.")
 @click.option("--max-seconds", type=Seconds(),
               help="Begin no lot after this many seconds; run it again to continue.")
 @memory_option
@@ -45,7 +47,7 @@ _CODES = {"violated": VIOLATED, "error": TARGET_FAILED, "unknown": UNKNOWN, "not
 @quiet_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
-    config: Path, out: Path, max_seconds: float | None, quiet: bool, as_json: bool, **where: Any
+    config: Path, out: str, max_seconds: float | None, quiet: bool, as_json: bool, **where: Any
 ) -> int:
     """Run all that CONFIG lists: suites, targets, seeds and capacities, each with each.
 
@@ -75,7 +77,7 @@ def command(
     store.begin(campaign)
     with watched(f"campaign {config.name}"), _opened(engine) as ran:
         run_campaign(campaign, store, ran, Deadline(max_seconds))
-    return _tell(campaign, store.folder, quiet, as_json)
+    return _tell(campaign, store, quiet, as_json)
 
 
 @contextmanager
@@ -97,14 +99,13 @@ def _opened(engine: Engine) -> Iterator[Ran]:
         yield Cluster(opened.session, opened.partitions)
 
 
-def _tell(campaign: Campaign, folder: Path, quiet: bool, as_json: bool) -> int:
+def _tell(campaign: Campaign, store: Store, quiet: bool, as_json: bool) -> int:
     """Print what the rows come to, and write the shortest failure of each rule; the exit code."""
     from ..lots.answer import answers
-    from ..lots.store import Store
 
     codes, told, total = set[int](), list[dict[str, Any]](), 0
-    for answer in answers(campaign, Store(folder)):
-        saved = _save(answer, folder / "fixtures")
+    for answer in answers(campaign, store):
+        saved = _save(answer, store.folder / "fixtures")
         codes.add(_CODES[answer.verdict])
         total += sum(answer.by_verdict.values())
         if as_json:
@@ -118,17 +119,21 @@ def _tell(campaign: Campaign, folder: Path, quiet: bool, as_json: bool) -> int:
                               ensure_ascii=False))
     else:
         click.echo(f"{total:,} of {counted(campaign.cases, 'case')} in "
-                   f"{counted(len(campaign.units), 'unit')}; rows: {folder / 'rows'}")
+                   f"{counted(len(campaign.units), 'unit')}; rows: {store.rows}")
     return code
 
 
-def _save(answer: Answer, folder: Path) -> dict[str, str]:
+def _save(answer: Answer, folder: Place) -> dict[str, str]:
     """Write the fixtures of a unit into a folder of its own; the path of each by its rule."""
-    from ..campaigns.saving import save_fixture
+    from ..campaigns.saving import fixture_name
 
-    return {result.rule.id: str(save_fixture(
-        result.fixture, answer.unit.target, folder / answer.unit.id))
-        for result in answer.summary.results if result.fixture is not None}
+    saved = {}
+    for result in answer.summary.results:
+        if result.fixture is not None:
+            place = folder / answer.unit.id / fixture_name(result.fixture, answer.unit.target)
+            place.write(result.fixture.to_json().encode())
+            saved[result.rule.id] = str(place)
+    return saved
 
 
 def _lines(answer: Answer, saved: Mapping[str, str]) -> Iterator[str]:
@@ -141,7 +146,7 @@ def _lines(answer: Answer, saved: Mapping[str, str]) -> Iterator[str]:
     for result in summary.results:
         if result.rule.id in saved:
             yield f"  {result.rule.id} {result.verdict}: {result.message}"
-            yield f"    {replay_command(Path(saved[result.rule.id]), answer.unit.target)}"
+            yield f"    {replay_command(saved[result.rule.id], answer.unit.target)}"
     for reason, ids in summary.not_shown.items():
         yield f"  not shown ({reason}): {', '.join(ids)}"
     if summary.error:

@@ -13,6 +13,7 @@ from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import counted
 
 from ..computer.files import check_writable
+from ..computer.storage import is_url, place_at
 from .options import (
     Seconds, html_option, itf_option, memory_option, names_option, states_option,
 )
@@ -27,7 +28,7 @@ __all__ = ["command"]
 
 
 @click.command("replay")
-@click.argument("fixture", type=click.Path(path_type=Path), metavar="FIXTURE")
+@click.argument("fixture", metavar="FIXTURE")
 @click.argument("target", metavar="TARGET")
 @click.option("--timeout", type=Seconds(most=3600), default=5.0,
               show_default=True, help="Seconds that the target has for one reply.")
@@ -40,7 +41,7 @@ __all__ = ["command"]
 @itf_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
-    fixture: Path, target: str, timeout: float, max_states: int, max_seconds: float | None,
+    fixture: str, target: str, timeout: float, max_states: int, max_seconds: float | None,
     names: tuple[str, ...],
     html: Path | None, itf: Path | None, as_json: bool,
 ) -> int:
@@ -61,7 +62,7 @@ def command(
     if html is not None:
         check_writable(html)
     found = replay(
-        loaded, resolve_target(target, timeout=timeout), str(fixture), max_states,
+        loaded, resolve_target(target, timeout=timeout), fixture, max_states,
         Deadline(max_seconds))
     undecided = found.unjudged or found.left_at is not None or found.spent
     code = VIOLATED if found.breach is not None else UNKNOWN if undecided else EXPECTED
@@ -74,36 +75,47 @@ def command(
         from ..report import write_sections
         from ..report.suites import replay_section
         write_sections(html, "checkvalve replay", [
-            replay_section(loaded, found, str(fixture), list(_outcome(loaded, found)))])
+            replay_section(loaded, found, fixture, list(_outcome(loaded, found)))])
         if not as_json:
             click.echo(f"Report: {html}")
     if itf is not None:
         from ..report.itf import write_replay
-        traces = write_replay(itf, loaded, found, str(fixture))
+        traces = write_replay(itf, loaded, found, fixture)
         if not as_json:
             click.echo(f"{counted(len(traces), 'counterexample')} in the Informal Trace Format "
                        f"in {itf}")
     return code
 
 
-def _load(path: Path) -> Fixture:
-    """The fixture in a file, of which no more is read than a fixture may have. Raises
-    ``InputError``."""
+def _load(named: str) -> Fixture:
+    """The fixture in a file, which a URL may name; no more is read of it than a fixture may have.
+    Raises ``InputError``."""
     from ..suites.fixture import FIXTURE_BYTES_MAX, read_fixture
 
-    if path.exists() and not path.is_file():
-        raise InputError("this is not a file", str(path), "Give a fixture, which is one file.")
-    with path.open("rb") as file:
-        head = file.read(FIXTURE_BYTES_MAX + 1)
+    head = _head(named, FIXTURE_BYTES_MAX + 1)
     try:
         text = head.decode("utf-8")
     except UnicodeDecodeError:
         # Cut at the limit, a text may end inside a character; that it is too large counts.
         text = head.decode("utf-8", "replace") if len(head) > FIXTURE_BYTES_MAX else ""
         if not text:
-            raise InputError("this is not a fixture: it is not UTF-8 text", str(path),
+            raise InputError("this is not a fixture: it is not UTF-8 text", named,
                              "Give a file that `checkvalve conform --fixtures` wrote.") from None
-    return read_fixture(text, str(path))
+    return read_fixture(text, named)
+
+
+def _head(named: str, most: int) -> bytes:
+    if is_url(named):
+        place = place_at(named)
+        head = place.read(most)
+        if head is None:
+            raise InputError("there is no such file", str(place), "Give the URL of a fixture.")
+        return head
+    path = Path(named)
+    if path.exists() and not path.is_file():
+        raise InputError("this is not a file", named, "Give a fixture, which is one file.")
+    with path.open("rb") as file:
+        return file.read(most)
 
 
 def _document(fixture: Fixture, found: Replay, code: int) -> dict[str, Any]:

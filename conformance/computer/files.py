@@ -24,20 +24,20 @@ def check_writable(path: Path) -> None:
     os.unlink(name)
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write ``text`` to ``path`` and make its folder; a reader sees the old file or all of it.
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write ``content`` to ``path`` and make its folder; a reader sees the old file or all of it.
 
     A device or a pipe is written to, and never replaced by a file; a link leads to the file that
     is replaced. Raises InputError if it cannot be written.
     """
     if _takes_writes_only(path):
-        _write_into(path, text)
+        _write_into(path, content)
         return
     path = path.resolve()
     handle, name = _draft(path)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors=ESCAPE) as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(_encoded(content))
             file.flush()
             os.fsync(handle)    # some file systems find out only now that they are full
         os.chmod(name, 0o666 & ~_umask())
@@ -58,10 +58,14 @@ def _takes_writes_only(path: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def _write_into(path: Path, text: str) -> None:
+def _encoded(content: str | bytes) -> bytes:
+    return content.encode("utf-8", ESCAPE) if isinstance(content, str) else content
+
+
+def _write_into(path: Path, content: str | bytes) -> None:
     try:
-        with path.open("w", encoding="utf-8", errors=ESCAPE) as file:
-            file.write(text)
+        with path.open("wb") as file:
+            file.write(_encoded(content))
     except OSError as error:
         raise _unwritable(path, error) from error
 

@@ -283,6 +283,11 @@ _SPARK_SAYS = (
      "Give executors more (spark.executor.memory), or more tasks: --partitions."),
     (r"Python worker exited unexpectedly", _ENDED,
      "Run it here with one process to see which case does it, or put it behind command:."),
+    (r"ClassNotFoundException: Class org\.apache\.hadoop\.fs|No FileSystem for scheme|"
+     r"UnsupportedFileSystemException",
+     "the cluster has no file system for URLs that begin so",
+     "Give Spark its jar (for s3a: spark.jars.packages org.apache.hadoop:hadoop-aws, of the "
+     "version of Spark's Hadoop) in spark-defaults.conf, or a folder that all nodes share."),
     (r"PATH_NOT_FOUND", "there is no such file or folder, as the cluster sees it",
      "Give a path that all its nodes share, or a URL."),
     (r"TABLE_OR_VIEW_NOT_FOUND", "Spark has no such table",

@@ -1,7 +1,7 @@
 """Running lots on a Spark cluster; its executors write the rows.
 
 A lot goes there as pairs of numbers (unit, place), and its rows never come here. The folder of the
-campaign has to be one that all nodes and this machine share.
+campaign has to be one that all nodes and this machine share, or a URL that both know.
 """
 
 from __future__ import annotations
@@ -80,8 +80,7 @@ class Cluster:
             with spark_errors("running a lot on Spark"):
                 spread = self._session.createDataFrame(pa.table(columns, schema)).repartition(tasks)
                 rows = spread.mapInArrow(work(share), f"{spark_schema()}, `unit` string")
-                rows.write.mode("append").partitionBy("unit").parquet(
-                    store.rows.resolve().as_uri())
+                rows.write.mode("append").partitionBy("unit").parquet(store.rows.url)
         except KeyboardInterrupt:
             self._session.interruptTag(tag)
             raise

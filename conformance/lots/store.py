@@ -1,4 +1,5 @@
 """The folder of a campaign: its plan, the rows that are there, and the cases that were set apart.
+It is one of this machine, or at a URL.
 
 ``plan.json`` says what the rows are of; ``rows/unit=ID/`` has Parquet files, each written whole;
 ``apart.json`` names the cases that ended each process that ran them. A case is done if its row is
@@ -8,8 +9,8 @@ there, so what was cut off at any moment continues with the cases that are missi
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import count
 from pathlib import Path
@@ -18,13 +19,14 @@ from typing import TYPE_CHECKING, Final
 from checkvalve.spec.notation.errors import InputError
 
 from ..campaigns.case import case_at
-from ..computer.files import write_whole
+from ..computer.storage import Place, place_at
 from ..engines.table import arrow_schema, table_of
 from ..suites.results import CaseRow
 from .config import Campaign, Unit
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
 
 __all__ = ["Store"]
 
@@ -33,14 +35,18 @@ _APART: Final = "apart.json"
 _VERSION: Final = 1
 
 
-class Store:
-    """The folder of one campaign."""
+_BUFFER: Final = 1 << 20
+"""Bytes of a column that are read ahead. What Arrow would read ahead is a whole file."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+
+class Store:
+    """The folder of one campaign: a path, a URL, or a place."""
+
+    def __init__(self, folder: Path | str | Place) -> None:
+        self.folder = folder if isinstance(folder, Place) else place_at(str(folder))
 
     @property
-    def rows(self) -> Path:
+    def rows(self) -> Place:
         """The folder of the rows: one below it for each unit."""
         return self.folder / "rows"
 
@@ -48,17 +54,17 @@ class Store:
         """Make the folder, or continue in it. Raises InputError if it has another campaign."""
         units = {unit.id: unit.to_json() for unit in campaign.units}
         plan = {"checkvalve": _VERSION, "units": units}
-        path = self.folder / _PLAN
-        there = self._read(path)
+        place = self.folder / _PLAN
+        there = self._read(place)
         if there is None:
             self._must_be_new()
-            write_whole(path, json.dumps(plan, indent=1) + "\n")
+            place.write(_text(plan))
         elif there != plan:
             raise InputError("this folder has another campaign, or one of another edition of its "
-                             "suites", str(path), "Give another folder, or remove this one.")
+                             "suites", str(place), "Give another folder, or remove this one.")
 
     def _must_be_new(self) -> None:
-        if self.folder.is_dir() and any(self.folder.iterdir()):
+        if self.folder.names():
             raise InputError("there is something in this folder that is no campaign",
                              str(self.folder), "Give the path of a new folder.")
 
@@ -74,40 +80,40 @@ class Store:
                 done[place] = 1
         return (place for place in range(unit.cases) if not done[place])
 
-    def files(self, unit: Unit) -> list[Path]:
+    def files(self, unit: Unit) -> list[Place]:
         """The files with rows of a unit; what is being written begins with a dot or a dash below.
         """
-        return sorted(each for each in (self.rows / f"unit={unit.id}").glob("*.parquet")
-                      if not each.name.startswith((".", "_")))
+        folder = self._rows_of(unit)
+        return [folder / name for name in folder.names()
+                if name.endswith(".parquet") and not name.startswith((".", "_"))]
+
+    def _rows_of(self, unit: Unit) -> Place:
+        return self.rows / f"unit={unit.id}"
 
     def write(self, unit: Unit, rows: Iterable[CaseRow]) -> None:
         """Add a file with rows of a unit, whole or not at all."""
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        folder = self.rows / f"unit={unit.id}"
+        folder = self._rows_of(unit)
+        there = set(folder.names())
+        name = next(name for number in count() if (name := f"lot-{number:06}.parquet") not in there)
+        whole = pa.BufferOutputStream()
+        pq.write_table(table_of(rows), whole)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            path = next(path for number in count(len(self.files(unit)))
-                        if not (path := folder / f"lot-{number:06}.parquet").exists())
-            half = path.with_name(f".{path.name}.half")
-            pq.write_table(table_of(rows), half)
-            with half.open("rb") as file:
-                os.fsync(file.fileno())
-            os.replace(half, path)
-        except OSError as error:
-            raise InputError(f"the rows cannot be written: {error.strerror or error}", str(folder),
+            (folder / name).write(whole.getvalue().to_pybytes())
+        except InputError as error:
+            raise InputError(f"the rows are not written: {error.what}", str(folder),
                              "Make room there, and run it again: it continues.") from error
 
     def read(
         self, unit: Unit, columns: Sequence[str] | None = None
     ) -> Iterator[pa.RecordBatch]:
         """All rows of a unit, a few thousand at a time, in the order of the files."""
-        import pyarrow.parquet as pq
-
+        wanted = list(columns or arrow_schema().names)
         for file in self.files(unit):
-            with _explained(file):
-                yield from pq.ParquetFile(file).iter_batches(
-                    2048, columns=list(columns or arrow_schema().names))
+            with _table(file) as table:
+                yield from table.iter_batches(2048, columns=wanted)
 
     # --- what was set apart ---------------------------------------------------------------
 
@@ -121,41 +127,40 @@ class Store:
         apart = {name: dict(places) for name, places in self.apart().items()}
         case = asdict(case_at(unit.suite, place, unit.seed))
         apart.setdefault(unit.id, {})[str(place)] = f"seed {case['seed']}: {why}"
-        write_whole(self.folder / _APART, json.dumps(apart, indent=1) + "\n")
+        (self.folder / _APART).write(_text(apart))
 
-    def _read(self, path: Path) -> dict[str, dict[str, str]] | None:
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
+    def _read(self, place: Place) -> dict[str, dict[str, str]] | None:
+        text = place.read()
+        if text is None:
             return None
-        except (OSError, ValueError) as error:
-            raise InputError(f"this is not the file of a campaign: {error}", str(path),
+        try:
+            found = json.loads(text)
+        except ValueError as error:
+            raise InputError(f"this is not the file of a campaign: {error}", str(place),
                              "Give another folder, or remove this one.") from error
         return found if isinstance(found, dict) else {}
 
 
-def _column(file: Path, name: str) -> list[int]:
+def _text(document: object) -> bytes:
+    return (json.dumps(document, indent=1) + "\n").encode()
+
+
+def _column(file: Place, name: str) -> Iterator[int]:
+    with _table(file) as table:
+        for batch in table.iter_batches(columns=[name]):
+            yield from batch[name].to_pylist()
+
+
+@contextmanager
+def _table(file: Place) -> Iterator[ParquetFile]:
+    """A file of rows; what the reader says of a bad one becomes one message."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with _explained(file):
-        found: list[int] = pq.read_table(file, columns=[name], partitioning=None)[name].to_pylist()
-        return found
-
-
-class _explained:
-    """Turns what the reader raises about a file into one message."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        import pyarrow as pa
-
-        if isinstance(error, (OSError, pa.ArrowException, KeyError)):
-            first = str(error).partition("\n")[0].rstrip(".")
-            raise InputError(f"these are not rows of a campaign: {first}", str(self._file),
-                             "Remove the file, and run it again: its cases are run anew."
-                             ) from error
+    try:
+        with file.opened() as opened:
+            yield pq.ParquetFile(opened, pre_buffer=False, buffer_size=_BUFFER)
+    except (OSError, pa.ArrowException, KeyError) as error:
+        first = str(error).partition("\n")[0].rstrip(".")
+        raise InputError(f"these are not rows of a campaign: {first}", str(file),
+                         "Remove the file, and run it again: its cases are run anew.") from error

@@ -18,13 +18,14 @@ from ....spec.queues.conserved import ConservingQueue
 from ....spec.queues.queue import BoundedQueue
 from ...logs.events import Event
 from ...logs.exact import Exact
-from ...logs.live import bound
+from ...logs.live import Live, bound
 from ...suites.meanings import Meanings
 from ...suites.says import ANY, WAITS
 from .suite import QueueConversation
 
 __all__ = [
     "DONE", "PUT", "TAKE", "TAKEN", "UNLIMITED", "Acts", "Item", "LogCall", "Refused", "refusal",
+    "unbounded", "visible",
 ]
 
 
@@ -225,3 +226,28 @@ class _Replay:
 
 
 Confirm = Callable[[Iterable[LogCall], int], Refused | None]
+
+
+def visible(is_end: bool, call: LogCall) -> tuple[str, ...]:
+    """The steps that are seen of a beginning, or an end."""
+    acts = call.acts
+    if not is_end:
+        return (acts.waits,)
+    if call.result == "unknown":
+        return ()
+    if call.result == "ok" and call.item is not None:
+        return (acts.woken,)
+    vain = call.result == ("full" if call.puts else "empty")
+    return (acts.in_vain, acts.cancelled) if vain else (acts.cancelled,)
+
+
+def unbounded(capacity: int) -> Live:
+    """The machine of a queue, with any number of items and waiting calls: one state needs no
+    bound, and no guard but those on room for names depends on one."""
+    live = Live(BoundedQueue, C=1, K=1, T=1, W=1)
+    machine = live.machine
+    machine.C, machine.K, machine.W = capacity, UNLIMITED, UNLIMITED
+    machine.inside.capacity, machine.puts.capacity = capacity + 1, UNLIMITED
+    machine.takes.capacity = UNLIMITED
+    machine.holds[:] = [UNLIMITED]
+    return live

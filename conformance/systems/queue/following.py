@@ -8,8 +8,9 @@ that have takes which ended before its own take began; it leaves when its take e
 room is needed. What the machine takes in this way is explained: it has taken each step itself,
 guards and all, so nothing here needs to be believed. Where it refuses, another order might do. Then
 the few items in question are judged by themselves in all orders (``calls``). If that proves
-nothing, other orders are tried from some events before (``_Mark``), and last, all orders since the
-last instant at which the queue's contents were certain.
+nothing, an order is searched for in what was read ahead (``ahead``), from here on; then others are
+tried from some events before (``_Mark``), and last, all orders since the last instant at which the
+queue's contents were certain.
 
 How far it reads ahead is how many items are in the queue: memory does not grow with the log.
 """
@@ -25,9 +26,11 @@ from typing import Final
 from ....spec.engines.monitor import LostTrack
 from ....spec.notation.labels import counted
 from ....spec.queues.queue import BoundedQueue
-from ...logs.live import Live
 from ...logs.notes import Notes, shortest
-from .calls import PUT, TAKE, UNLIMITED, Item, LogCall, Refused, refusal
+from .ahead import Ahead, View
+from .calls import (
+    PUT, TAKE, UNLIMITED, Item, LogCall, Refused, refusal, unbounded, visible,
+)
 
 __all__ = ["Follower", "WINDOW"]
 
@@ -110,7 +113,7 @@ class Follower:
     ) -> None:
         self._states = states
         self._capacity = UNLIMITED if capacity is None else capacity
-        self._live = _unbounded(self._capacity)
+        self._live = unbounded(self._capacity)
         self._notes, self._over, self._broken, self._unsure = notes, over, broken, unsure
         self.closed = False
         self._todo: deque[tuple[bool, LogCall]] = deque()
@@ -134,6 +137,7 @@ class Follower:
         self._chance: Random | None = None      # another order is being tried
         self._attempt = 0
         self._goal = 0                          # steps after which the attempt has succeeded
+        self._ahead: Ahead | None = None        # the order is searched for, as a guess was wrong
         self._marks: deque[_Mark] = deque([_Mark(self)])
 
     # --- reading ahead ---------------------------------------------------------------------
@@ -184,6 +188,9 @@ class Follower:
         todo = self._todo
         while todo and not self.closed:
             is_end, call = todo[0]
+            if self._ahead is not None and self._chance is None and not self._is_known(
+                    self._ahead, call.ended if is_end else call.begun):
+                return
             try:
                 (self._end if is_end else self._begin)(call)
             except _Later:
@@ -229,8 +236,14 @@ class Follower:
         if self._attempt > _ATTEMPTS:
             self._judges_all(max(at.ended, at.begun))
             return False
-        self._chance = Random(self._attempt)
-        back = min(len(self._marks), 1 + self._attempt * 4 // _ATTEMPTS)
+        if self._attempt == 1:
+            self._ahead = self._ahead or Ahead(self._capacity)
+            back = len(self._marks)
+        else:
+            self._chance = Random(self._attempt)
+            back = min(len(self._marks), 1 + self._attempt * 4 // _ATTEMPTS)
+        assert self._ahead is not None
+        self._ahead.begins_anew()
         for _ in range(back):
             mark = self._marks.pop()
             self._todo.extendleft(reversed(mark.replayed))
@@ -242,6 +255,22 @@ class Follower:
         mark.restores(self)
         self._marks.append(mark)
         return True
+
+    def _is_known(self, ahead: Ahead, at: int) -> bool:
+        """True if the order up to a place is known, or cannot be; false if more has to be read."""
+        todo = self._todo
+        if at < ahead.known:
+            return True
+        if not ahead.has(len(todo), self._final):
+            return False
+        is_end, last = todo[-1]
+        coming = [*self._pending, *(call.item for is_end, call in todo
+                                    if not is_end and call.item is not None and call.puts)]
+        waiting = self._live.machine.takes
+        lost = [take for take in self._lost_takes if take.slot < 0 or take.slot in waiting]
+        return ahead.searches(at, len(todo), View(
+            self._queue, coming, self._open_takes, lost,
+            last.ended if is_end else last.begun, self._final))
 
     def _act(self, name: str, **args: int) -> None:
         if self._live.takes(name, **args) is not None:
@@ -357,9 +386,16 @@ class Follower:
     # --- the hidden steps, as late as they can be -------------------------------------------
 
     def _admits(self, item: Item, freely: bool = True) -> None:
-        """Let an item in, after those waiting ones that certainly came before it; ``freely``: and
-        after those that may as well."""
+        """Let an item in, in the order that was found; or after those waiting ones that certainly
+        came before it, and, ``freely``, after those that may as well."""
         if item.admitted:
+            return
+        ranks = self._ahead.ranks if self._ahead is not None else {}
+        if item in ranks:
+            for other in sorted((other for other in self._pending if other in ranks),
+                                key=ranks.__getitem__):
+                if ranks[other] <= ranks[item]:
+                    self._lets_in(other)
             return
         before = [other for other in self._pending.values()
                   if other is not item and (self._is_before(other, item)
@@ -455,8 +491,15 @@ class Follower:
         self._marks[-1].seen[TAKE.in_vain] += 1
 
     def _is_full(self, call: LogCall) -> None:
-        if self._full_at < call.started and len(self._live.machine.inside) < self._capacity:
-            raise _Stray([], call)
+        if self._full_at < call.started:
+            ranks = self._ahead.ranks if self._ahead is not None else {}
+            machine = self._live.machine
+            for item in sorted((item for item in self._pending if item.take is not None),
+                               key=lambda item: (ranks.get(item, UNLIMITED), _taken(item))):
+                if len(machine.inside) < self._capacity:
+                    self._lets_in(item)
+            if len(machine.inside) < self._capacity:
+                raise _Stray([], call)
         self._marks[-1].seen[PUT.in_vain] += 1
 
     # --- where the machine refuses ----------------------------------------------------------
@@ -530,7 +573,7 @@ class Follower:
             self._broken(found, [call for call in calls if call.begun <= upto][-8:])
             return
         for is_end, call in self._uncounted:
-            for name in _visible(is_end, call):
+            for name in visible(is_end, call):
                 self._notes.steps[BoundedQueue, name] += 1
 
     def _close(self, why: str) -> None:
@@ -545,30 +588,5 @@ class Follower:
         self._todo.clear()
 
 
-def _visible(is_end: bool, call: LogCall) -> tuple[str, ...]:
-    """The steps that are seen of a beginning, or an end."""
-    acts = call.acts
-    if not is_end:
-        return (acts.waits,)
-    if call.result == "unknown":
-        return ()
-    if call.result == "ok" and call.item is not None:
-        return (acts.woken,)
-    vain = call.result == ("full" if call.puts else "empty")
-    return (acts.in_vain, acts.cancelled) if vain else (acts.cancelled,)
-
-
 def _taken(item: Item) -> int:
     return item.take.ended if item.take is not None else 0
-
-
-def _unbounded(capacity: int) -> Live:
-    """The machine of a queue, with any number of items and waiting calls: one state needs no
-    bound, and no guard but those on room for names depends on one."""
-    live = Live(BoundedQueue, C=1, K=1, T=1, W=1)
-    machine = live.machine
-    machine.C, machine.K, machine.W = capacity, UNLIMITED, UNLIMITED
-    machine.inside.capacity, machine.puts.capacity = capacity + 1, UNLIMITED
-    machine.takes.capacity = UNLIMITED
-    machine.holds[:] = [UNLIMITED]
-    return live

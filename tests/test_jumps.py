@@ -1,0 +1,70 @@
+"""What a row of steps does from all first states at once is what the interpreter does from each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from checkvalve.spec.engines.jumps import Jumps, NotJumping
+from checkvalve.spec.flow.observed_marks import ObservedMarks
+from checkvalve.spec.flow.observed_rate import ObservedLog, ObservedRate, ObservedRefusals
+from checkvalve.spec.notation.bound import BoundMachine, bind_to_watch
+from checkvalve.spec.notation.machine import Machine
+
+MACHINES: Mapping[str, tuple[type[Machine], Mapping[str, int], Mapping[str, str]]] = {
+    "rate": (ObservedRate, {"r": 2, "b": 5, "K": 1},
+             {"tick": "", "passes": "permits", "is_turned_away": "permits"}),
+    "refusals": (ObservedRefusals, {"r": 2, "b": 5, "K": 1},
+                 {"tick": "", "passes": "permits", "is_turned_away": "permits"}),
+    "marks": (ObservedMarks, {"H": 4, "L": 2, "M": 7},
+              {"arrives": "count", "gives": "count", "says_stop": "", "says_go": "", "rests": ""}),
+}
+
+
+def last(bound: BoundMachine, slots: dict[str, Any], row: list[tuple[str, dict[str, int]]]
+         ) -> dict[str, Any] | None:
+    """The slots after a row of steps, one after the other; None where one is refused."""
+    interpreter = bound.interpreter
+    state: Any = interpreter.from_slots(slots)
+    for name, args in row:
+        state = interpreter.step(state, name, tuple(args.items()))
+        if state is None:
+            return None
+    return dict(interpreter.slots(state))
+
+
+@pytest.mark.parametrize("kind", MACHINES)
+def test_a_map_has_the_last_state_of_each_first_state(kind: str) -> None:
+    """Of random rows of steps, whatever their arguments: from each first state, the state after
+    all of them, or that one of them is refused."""
+    machine, constants, actions = MACHINES[kind]
+    bound = bind_to_watch(machine, **constants)
+    jumps = Jumps(bound, list(actions))
+    random, taken, refused = Random(kind), 0, 0
+    single = {(name, value): jumps.of(name, {arg: np.array([value])} if arg else {}, 1)
+              for name, arg in actions.items() for value in range(5)}
+    modes, ranges = len(jumps.modes), jumps.ranges
+    for length in [1, 1, 2, 3, 3, 4, 5, 8, 100] * 6:
+        steps = [(random.choice(list(actions)), random.choice([0, 1, 1, 2, 4]))
+                 for _ in range(length)]
+        jump = jumps.folded(np.concatenate([single[step] for step in steps], axis=-1),
+                            np.arange(length), np.array([0]), np.array([length]))[..., 0]
+        row = [(name, {actions[name]: value} if actions[name] else {}) for name, value in steps]
+        for first in product(range(modes), *(range(lo, hi + 1) for lo, hi in ranges)):
+            after = jumps.after(jump, first)
+            found = last(bound, jumps.slots(first), row)
+            assert (None if after is None else jumps.slots(after)) == found, (steps, first)
+            taken, refused = taken + (after is not None), refused + (after is None)
+    assert min(taken, refused) > 100
+
+
+def test_a_machine_of_another_form_is_refused() -> None:
+    """What a guard says of the sum of two variables is no interval of each."""
+    jumps = Jumps(bind_to_watch(ObservedLog, r=1, b=3, K=1, P=3), ["tick", "is_logged"])
+    with pytest.raises(NotJumping):
+        jumps.of("is_logged", {"permits": np.array([1])}, 1)

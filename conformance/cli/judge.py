@@ -75,6 +75,9 @@ class _Given(NamedTuple):
 @click.option("--ship", is_flag=True, help="Send checkvalve itself to the cluster.")
 @click.option("--follow", is_flag=True, help="Judge the files of a folder as they come, on Spark.")
 @click.option("--checkpoint", metavar="DIR", help="Where --follow remembers how far it is.")
+@click.option("--forget", type=Seconds(),
+              help="With --follow: forget a key that has had no event for this long. It comes back "
+              "as one of which the log begins in the middle.")
 @click.option("--once", is_flag=True, help="With --follow: end when the files that are there are "
               "judged.")
 @click.option("--max-seconds", type=Seconds(),
@@ -178,16 +181,17 @@ class _Place(NamedTuple):
     ship: bool
     checkpoint: str | None
     once: bool
+    forget: float | None
 
 
 def _engine(engine: str, master: str | None, partitions: int | None, ship: bool, follow: bool,
-            checkpoint: str | None, once: bool) -> _Place | None:
+            checkpoint: str | None, once: bool, forget: float | None) -> _Place | None:
     """The cluster to judge on; None: here."""
     if follow and (engine != "spark" or checkpoint is None):
         raise InputError("--follow needs --engine spark, --checkpoint and --out", "",
                          "Add them: a folder for each of the two.")
-    if not follow and (checkpoint is not None or once):
-        raise InputError("--checkpoint and --once are for --follow", "", "Add it.")
+    if not follow and (checkpoint is not None or once or forget is not None):
+        raise InputError("--checkpoint, --once and --forget are for --follow", "", "Add it.")
     if (engine == "spark") != (master is not None):
         raise InputError("--engine spark and --master go together", "",
                          "Write for example: --engine spark --master local[2].")
@@ -196,7 +200,7 @@ def _engine(engine: str, master: str | None, partitions: int | None, ship: bool,
                          "Add --engine spark --master ADDRESS, or leave them out.")
     if master is None:
         return None
-    return _Place(master, partitions, ship, checkpoint, once)
+    return _Place(master, partitions, ship, checkpoint, once, forget)
 
 
 def _follow(
@@ -217,7 +221,8 @@ def _follow(
     with spark_session(place.master) as session:
         if place.ship:
             ship_checkvalve(session)
-        found = follow_on_spark(session, asked, place.checkpoint, out, once=place.once)
+        found = follow_on_spark(session, asked, place.checkpoint, out, once=place.once,
+                                forget=place.forget)
     for rule, number in sorted(found.items()):
         click.echo(f"FAIL {rule:10} violated at {number} keys so far")
     if not found:

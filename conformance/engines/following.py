@@ -33,9 +33,11 @@ _UNSPLIT: Final = str(1 << 50)
 
 
 def follow_on_spark(session: SparkSession, asked: Asked, checkpoint: str, out: str, *,
-                    once: bool = False, files_at_once: int = 100) -> Mapping[str, int]:
+                    once: bool = False, forget: float | None = None, files_at_once: int = 100
+                    ) -> Mapping[str, int]:
     """Judge the files of a folder as they come, until the query is stopped; ``once``: those that
-    are there. Findings are added to the folder ``out``. The violations so far, by rule.
+    are there. Findings are added to the folder ``out``. A key without an event for ``forget``
+    seconds of the cluster's clock is forgotten. The violations so far, by rule.
 
     Raises InputError where the cluster, the log or the mapping cannot be used.
     """
@@ -49,7 +51,7 @@ def follow_on_spark(session: SparkSession, asked: Asked, checkpoint: str, out: s
             "are judged as a whole, without --follow.")
     check_executors(session, patience_s=PATIENCE_SECONDS)
     with _unsplit(session), spark_errors("following the log"):
-        found = _found(session, asked, files_at_once)
+        found = _found(session, asked, files_at_once, forget)
         writer = found.writeStream.format("parquet").option("path", out).option(
             "checkpointLocation", checkpoint)
         query = (writer.trigger(availableNow=True) if once else writer).start()
@@ -72,7 +74,8 @@ def _unsplit(session: SparkSession) -> Iterator[None]:
         session.conf.set(name, str(before))
 
 
-def _found(session: SparkSession, asked: Asked, files_at_once: int) -> DataFrame:
+def _found(session: SparkSession, asked: Asked, files_at_once: int, forget: float | None
+           ) -> DataFrame:
     """The stream of what is found: files become events, and each key's judge is kept from one batch
     to the next."""
     from pyspark.sql import functions as F
@@ -94,18 +97,25 @@ def _found(session: SparkSession, asked: Asked, files_at_once: int) -> DataFrame
             "*", path, (F.col("_metadata.row_index") + 1).alias(LINE))
     events = heard.mapInArrow(work(Heard(asked.suite, asked.mapped, is_text)), HEARD)
     return events.groupBy("key").applyInPandasWithState(
-        _judging(asked), spark_schema(), "judge binary", "append", "NoTimeout")
+        _judging(asked, forget), spark_schema(), "judge binary", "append",
+        "NoTimeout" if forget is None else "ProcessingTimeTimeout")
 
 
-def _judging(asked: Asked) -> Callable[[Any, Iterator[Any], Any], Iterator[Any]]:
-    """The function that Spark calls for each key and batch: its state is a judge as bytes."""
+def _judging(asked: Asked, forget: float | None
+             ) -> Callable[[Any, Iterator[Any], Any], Iterator[Any]]:
+    """The function that Spark calls for each key and batch: its state is a judge as bytes, or the
+    note that it was forgotten."""
     suite, terms, names = asked.suite, asked.terms, list(COLUMNS)
 
     def judge(key: Any, pieces: Iterator[Any], state: Any) -> Iterator[Any]:
         import pandas as pd
 
-        from checkvalve.conformance.engines.log_pieces import piece_judged
+        from checkvalve.conformance.engines.log_pieces import FORGOTTEN, piece_judged
 
+        if state.hasTimedOut:
+            state.update((FORGOTTEN,))      # so that the key is not taken for a new one
+            yield pd.DataFrame([], columns=names).astype(object)
+            return
         piece = [row for each in pieces
                  for row in zip(each["file"], each["line"], each["event"], strict=True)]
         kept = state.get[0] if state.exists else None
@@ -114,6 +124,8 @@ def _judging(asked: Asked) -> Callable[[Any, Iterator[Any], Any], Iterator[Any]]
         except CheckvalveError as error:
             raise RuntimeError(written(error)) from None
         state.update((after,))
+        if forget is not None:
+            state.setTimeoutDuration(max(1, round(forget * 1000)))
         yield pd.DataFrame(rows, columns=names).astype(object)
 
     return judge

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -27,10 +27,13 @@ from ..logs.understanding import Calls, Reading
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["HEARD", "Heard", "piece_judged"]
+__all__ = ["FORGOTTEN", "HEARD", "Heard", "piece_judged"]
 
 HEARD: Final = "key string, file string, line bigint, event string"
 """The columns of an event of a stream, in Spark's words; ``event`` is JSON."""
+
+FORGOTTEN: Final = b""
+"""What is kept of a key that was silent for so long that its judge was forgotten."""
 
 _TIME: Final = Event._fields.index("time")
 
@@ -101,12 +104,14 @@ class _Kept:
 def piece_judged(suite: str, terms: Terms, key: str, kept: bytes | None,
                  piece: Iterable[tuple[str, int, str]]) -> tuple[bytes, list[Mapping[str, Any]]]:
     """The bytes that are kept after a piece of a key's events (file, line, event), and the rows of
-    what was found in it. Raises ``InputError`` where what was ``kept`` is of another edition."""
+    what was found in it. A key that was forgotten comes back as one of which the log begins in the
+    middle. Raises ``InputError`` where what was ``kept`` is of another edition."""
     pickle: Any = import_module("pyspark.cloudpickle")   # it has no types
 
     logs = logs_of(suite)
-    if kept is None:
-        of = _Kept(KeyPart(logs, key, terms), Calls())
+    if kept is None or kept == FORGOTTEN:
+        of = _Kept(KeyPart(logs, key, terms if kept is None else replace(
+            terms, from_start=False)), Calls())
     else:
         edition, _, state = kept.partition(b"\n")
         if edition.decode() != _edition():

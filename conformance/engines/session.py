@@ -8,6 +8,7 @@ beforehand, and what Spark says goes to a file that the message names.
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import re
 import shutil
@@ -92,10 +93,22 @@ def spark_session(
             words = log.read_bytes()[said:].decode(errors="replace")
             raise explain(error, f"cannot use Spark at {master}", words) from error
     try:
-        yield session
+        with _without_traces():
+            yield session
     finally:
         with suppress(Exception):  # a cluster that went away must not hide the first error
             session.stop()
+
+
+@contextmanager
+def _without_traces() -> Iterator[None]:
+    """No trace of an interrupt: py4j logs one, and a root logger without handlers prints it."""
+    root, nothing = logging.getLogger(), logging.NullHandler()
+    root.addHandler(nothing)
+    try:
+        yield
+    finally:
+        root.removeHandler(nothing)
 
 
 def _runs_already() -> bool:

@@ -54,7 +54,7 @@ def follow(sets: CandidateSets, seed: int) -> None:
         for each in asked:
             refusals = [outcome(plain.refused, step) for step in each.steps]
             if not any(isinstance(rules, type) for rules in refusals):
-                assert sets.refused_any(monitor.here, each) == frozenset().union(
+                assert sets.refused_any(monitor.here, [each]) == frozenset().union(
                     *[rules for rules in refusals if rules is not None])
         step, other = random.choice(seen), random.choice(seen)
         refused = outcome(plain.refused, step)

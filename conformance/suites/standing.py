@@ -53,12 +53,12 @@ class Group:
     """Some ``answers``, one object each time, by how it is asked what refuses them.
 
     Of ``alike`` ones, which mostly depend on the same variables, and of ``single`` ones one machine
-    alone knows the actions: each with its place, and the rule that it adds. Of ``others`` several
-    know them, or none.
+    alone knows the actions: each machine with its place, and the rule that it adds. Of ``others``
+    several know them, or none.
     """
 
     answers: tuple[Answer, ...]
-    alike: list[tuple[int, CandidateSets, Rule | None, Asked]]
+    alike: list[tuple[int, CandidateSets, Rule | None, tuple[Asked, ...]]]
     single: list[tuple[int, CandidateSets, Rule | None, tuple[Step, ...]]]
     others: list[Answer]
 
@@ -110,6 +110,7 @@ class Watchers:
         self._steps = tuple((each.actions, each.sets.after) for each in every)
         self._known: dict[tuple[Candidates, ...], Standing] = {}
         self._grouped: dict[tuple[Answer, ...], Group] = {}
+        self._grouped_by_id: dict[tuple[int, ...], Group] = {}
         self._initial: Standing | None = None
 
     def citing(self, rules: frozenset[str]) -> frozenset[str]:
@@ -150,11 +151,18 @@ class Watchers:
 
     def group(self, answers: tuple[Answer, ...]) -> Group:
         """Some answers as ``at_stake`` takes them: each of them is looked at here, and once."""
+        # Answers are mostly made once, and are many: to hash them all takes longer than the rest.
+        ids = tuple(map(id, answers))
+        found = self._grouped_by_id.get(ids)
+        if found is not None:
+            return found
         found = self._grouped.get(answers)
         if found is None:
             if len(self._grouped) > self._kept:
                 self._grouped.clear()
+                self._grouped_by_id.clear()
             found = self._grouped[answers] = self._group_of(answers)
+            self._grouped_by_id[ids] = found    # which holds the answers: their ids stay theirs
         return found
 
     def at_stake(self, here: Standing, group: Group) -> frozenset[str]:
@@ -166,8 +174,8 @@ class Watchers:
 
     def _at_stake(self, here: Standing, group: Group) -> frozenset[str]:
         broken: set[Rule | None] = set()
-        for place, sets, adds, asked in group.alike:
-            rules = sets.refused_any(here.heres[place], asked)
+        for place, sets, adds, several in group.alike:
+            rules = sets.refused_any(here.heres[place], several)
             broken.update([adds] if adds and rules else rules)
         for place, sets, adds, steps in group.single:
             each = sets.refused_each(here.heres[place], steps)
@@ -195,12 +203,13 @@ class Watchers:
                 steps.setdefault((name, args[:-1]), []).append(answer.step)
             else:
                 single.setdefault(known[name][0], {})[answer.step] = None
-        alike = []
+        alike: dict[int, list[Asked]] = {}
         for (name, _), each in steps.items():
-            watcher = self.every[known[name][0]]
-            alike.append((known[name][0], watcher.sets, watcher.watch.adds,
-                          Asked(each, [alternatives_of(step) for step in each])))
-        return Group(answers, alike, [
+            alike.setdefault(known[name][0], []).append(
+                Asked(each, [alternatives_of(step) for step in each]))
+        return Group(answers, [
+            (place, self.every[place].sets, self.every[place].watch.adds, tuple(several))
+            for place, several in alike.items()], [
             (place, self.every[place].sets, self.every[place].watch.adds, tuple(steps))
             for place, steps in single.items()], others)
 

@@ -169,10 +169,8 @@ class CandidateSets:
 
     def after(self, here: Candidates, step: Step) -> Candidates | None:
         """The set to which an observed step leads; None if no state takes it."""
-        try:
-            return here._after[step]
-        except KeyError:
-            return self._led(here, step)
+        found = here._after.get(step, here)
+        return self._led(here, step) if found is here else found
 
     def after_any(self, here: Candidates, alternatives: Sequence[Step]) -> Candidates | None:
         """The set after one of several steps was taken; None if no state takes any."""
@@ -192,15 +190,15 @@ class CandidateSets:
         except KeyError:
             return self._refusing(here, step)
 
-    def refused_any(self, here: Candidates, asked: Asked) -> frozenset[Rule | None]:
+    def refused_any(self, here: Candidates, several: Sequence[Asked]) -> set[Rule | None]:
         """The rules for which some of several steps are refused, each as ``refused`` has it."""
         memory = self._memory
         if len(here.packed) == 1 and here._memory is memory and not memory.is_full():
             packed, = here.packed
-            found = memory.effects.refusals(packed, asked)
+            found = memory.effects.refusals(packed, several)
             if found is not None:
                 return found
-        return frozenset(self._refused_alone(here, asked.steps))
+        return self._refused_alone(here, [step for asked in several for step in asked.steps])
 
     def refused_each(self, here: Candidates, steps: tuple[Step, ...]) -> set[Rule | None]:
         """The same of steps each of which depends on other variables, and is no ``either``: what
@@ -238,6 +236,11 @@ class CandidateSets:
 
     def _led(self, here: Candidates, step: Step) -> Candidates | None:
         here, memory = self._current(here)
+        if len(here.packed) == 1:
+            packed, = here.packed
+            known = memory.effects.known(packed, step)
+            if known is not None:
+                return self._known(memory, here, packed, step, known)
         if step in here._after:
             return here._after[step]
         step_of = memory.effects.step
@@ -248,6 +251,19 @@ class CandidateSets:
                 if after.__class__ is not Refusal:
                     reached.add(after)  # type: ignore[arg-type]
         found = self._closed(memory, reached) if reached else None
+        if found is None or memory.remembers(found):
+            here._after[step] = found
+            memory.entries += 1
+        return found
+
+    def _known(
+        self, memory: _Memory, here: Candidates, packed: Packed, step: Step, after: Packed | Refusal
+    ) -> Candidates | None:
+        """The set after a step of which it is known where it leads from the only state of a set;
+        that set, which is closed, if it changes nothing."""
+        if after == packed:
+            return here
+        found = None if isinstance(after, Refusal) else self._closed(memory, {after})
         if found is None or memory.remembers(found):
             here._after[step] = found
             memory.entries += 1

@@ -132,6 +132,15 @@ class Effects:
             return None if isinstance(after, Refusal) else after
         return None if isinstance(found, Refusal) else _written(packed, found)
 
+    def known(self, packed: Packed, step: Step) -> Packed | Refusal | None:
+        """The same as ``step`` says, where it is known already; None where it is not."""
+        node: Any = self._trees.get(step)
+        while node.__class__ is _Fork:
+            node = node.ways.get(packed[node.at])
+        if node is None or node.__class__ is Refusal:
+            return node
+        return _written(packed, node)
+
     def step(self, packed: Packed, step: Step) -> Packed | Refusal:
         """The state after a step, or why it is not enabled.
 
@@ -199,15 +208,22 @@ class Effects:
             self.size += 1 + len(steps) // 8
         return held[1]
 
-    def refusals(self, packed: Packed, asked: Asked) -> frozenset[Rule | None] | None:
+    def refusals(self, packed: Packed, several: Sequence[Asked]) -> set[Rule | None] | None:
         """The rules for which some of several steps are refused; None where only the interpreter
-        can decide it. What decides it is remembered for all of them together."""
-        node: Any = self._asked.get(asked)
-        while node.__class__ is _Fork:
-            node = node.ways.get(packed[node.at])
-        if node is not None:
-            known: frozenset[Rule | None] = node
-            return known
+        can decide it. What decides it is remembered for all that are asked of together."""
+        found, trees = set[Rule | None](), self._asked
+        for asked in several:
+            node: Any = trees.get(asked)
+            while node.__class__ is _Fork:
+                node = node.ways.get(packed[node.at])
+            if node is None:
+                node = self._learn_refusals(packed, asked)
+                if node is None:
+                    return None
+            found |= node
+        return found
+
+    def _learn_refusals(self, packed: Packed, asked: Asked) -> frozenset[Rule | None] | None:
         rules: set[Rule | None] = set()
         reads: dict[int, None] = {}
         for alternatives in asked.alternatives:

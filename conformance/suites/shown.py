@@ -69,16 +69,30 @@ Reports = Callable[[Any, Fields, Any], str]
 """From a conversation, a request and its answer: the words of the answer."""
 
 
+KEPT: Final = 5_000
+"""Answers to requests that are remembered with what they show, at most; then all are dropped."""
+
+
 @dataclass(frozen=True, eq=False)
 class Known:
-    """By action and parameter, the values that an observer knows; and answers that were made
-    before."""
+    """By action and parameter, the values that an observer knows; and answers that were made, and
+    parts that were listed or ``shown``, before."""
 
     values: Mapping[str, Mapping[str, Sequence[int]]]
     answers: dict[tuple[Any, ...], Answer] = field(default_factory=dict)
+    listed: dict[tuple[Any, ...], tuple[Answer, ...]] = field(default_factory=dict)
+    shown: dict[tuple[Any, ...], Shown] = field(default_factory=dict)
 
     def __getitem__(self, action: str) -> Mapping[str, Sequence[int]]:
         return self.values[action]
+
+
+class Shown(NamedTuple):
+    """The steps and words of a part, and the entries that it noted, with what each is about."""
+
+    steps: list[Step]
+    words: str
+    noted: list[tuple[Says, Fields]]
 
 
 class Talk(Protocol):
@@ -230,7 +244,8 @@ class Part:
     stands in its place if there is none. True says that there are no events, and so may an empty
     list where the one answer is true. An event may show ``every`` entry of its kind, where it has
     several. Of a request whose answers ``are_events`` the outcome is the request itself, if that is
-    a step.
+    a step. If it ``follows`` from some fields of the request, what it shows and what could be in
+    its place depend on nothing else, and are worked out once.
     """
 
     groups: tuple[tuple[Says, ...], ...]
@@ -251,6 +266,7 @@ class Part:
     calls: Mapping[str, str] = field(default_factory=dict)
     every: bool = False
     are_events: bool = False
+    follows: str = ""
 
     def in_answer_to(self, do: str) -> Part:
         """The part in the answers to one request of those that have it."""
@@ -267,6 +283,9 @@ class Part:
         kinds: dict[Any, tuple[Says, ...]] = {}
         for entry in (entry for group in groups for entry in group):
             kinds[entry.answer] = (*kinds.get(entry.answer, ()), entry)
+        assert not self.follows or not any(
+            entry.depends for entry in kinds.get(_Other.END, ())), (
+            f"{self.follows}: an end that depends on more has to be noted each time")
         actions = () if alone else tuple(dict.fromkeys(
             action for group in groups for entry in group
             for action in (entry.action, entry.beyond) if action))
@@ -299,8 +318,31 @@ class Part:
             found = self._found[wanted] = tuple(group for group in groups if group)
         return found
 
-    def could(self, talk: Talk, request: Fields) -> Iterator[Answer]:
+    def could(self, talk: Talk, request: Fields) -> Iterable[Answer]:
         """The answers that there could be in its place."""
+        if not (self.follows and KEPT):
+            return self._could(talk, request)
+        listed = talk.known.listed
+        key = (talk.wanted, *self._key(request))
+        found = listed.get(key)
+        if found is None:
+            found = tuple(self._could(talk, request))
+            if len(listed) >= KEPT:
+                listed.clear()
+            listed[key] = found
+        return found
+
+    def _key(self, request: Fields) -> Iterator[object]:
+        """The part, and what it follows from in a request."""
+        yield id(self)
+        for name in self._follows:
+            yield repr(request.get(name))
+
+    @cached_property
+    def _follows(self) -> list[str]:
+        return self.follows.split()
+
+    def _could(self, talk: Talk, request: Fields) -> Iterator[Answer]:
         end = tuple(entry.step({**request, **talk.about({})}, talk.known)
                     for entry in self._ends if not entry.depends)
         last: Says | None = None
@@ -317,14 +359,32 @@ class Part:
 
     def shown(self, talk: Talk, request: Fields, answer: Any) -> tuple[list[Step], str]:
         """The steps and the words of what was answered; it is noted too."""
+        if not (self.follows and KEPT):
+            found = self._shown(talk, request, answer)
+            return found.steps, found.words
+        shown = talk.known.shown
+        key = (repr(answer), *self._key(request))
+        known = shown.get(key)
+        if known is None:
+            known = self._shown(talk, request, answer)
+            if len(shown) >= KEPT:
+                shown.clear()
+            shown[key] = known
+        else:
+            for entry, about in known.noted:
+                noted(talk, entry, about)
+        return known.steps, known.words
+
+    def _shown(self, talk: Talk, request: Fields, answer: Any) -> Shown:
         if not self.is_list:
             (entry, *_), about = self._meant(talk, request, answer)
             fields = {**request, **about}
             steps = [entry.step(fields, talk.known), *entry.more(fields, talk.known)] if (
                 entry.action) else []
             noted(talk, entry, fields)
-            return steps, self.words.format(filled(entry.seen, fields))
+            return Shown(steps, self.words.format(filled(entry.seen, fields)), [(entry, fields)])
         steps, words = [], list[str]()
+        told = list[tuple[Says, Fields]]()
         events = answer
         if self.reads is not None:
             events = self.reads(talk, request, answer)
@@ -346,9 +406,11 @@ class Part:
                 if not (silent or entry.quiet):
                     words.append(filled(entry.seen, fields))
                 noted(talk, entry, about)
+                told.append((entry, about))
                 if entry.then is not None and fields.get(entry.then.where):
                     steps.append(entry.then.step(fields, talk.known))
                     noted(talk, entry.then, about)
+                    told.append((entry.then, about))
             if denying:
                 denied = {*denied, *(name for name in denying if about.get(name))}
         if self.calls:
@@ -360,9 +422,9 @@ class Part:
             elif entry.denying not in denied:
                 steps += self._at_the_end(talk, entry, {**request, **talk.about({})})
         if self.reports is not None:
-            return steps, self.reports(talk, request, answer)
-        told = self.words.format(self.joined.join(words), s="s" if len(words) > 1 else "")
-        return steps, told if words else self.nothing
+            return Shown(steps, self.reports(talk, request, answer), told)
+        inside = self.words.format(self.joined.join(words), s="s" if len(words) > 1 else "")
+        return Shown(steps, inside if words else self.nothing, told)
 
     @cached_property
     def _ends(self) -> tuple[Says, ...]:

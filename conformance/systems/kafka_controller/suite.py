@@ -83,7 +83,7 @@ _REPLICAS_SEEN: Final = each(
         "changes", "", *({"state": name} for name in _REPLICA_NAMES)),
         seen=_REPLICA_IS, to="change_replicas",
         where="is_concerned"),
-    says(ANY, "", "", _REPLICA_IS), joined="; ")
+    says(ANY, "", "", _REPLICA_IS), joined="; ", follows="concerned changes")
 _PARTITION_IS: Final = "partition {partition} is {name}, {led} in epoch {epoch}, ISR {isr}"
 _PARTITIONS_SEEN: Final = each(
     _shows(ANY, "state_seen", "partition {partition} is {name}", _of_each(*(
@@ -97,7 +97,8 @@ _PARTITIONS_SEEN: Final = each(
         quiet=True, where="is_concerned"),
     _shows(ANY, "epoch_seen", "the epoch is {epoch}", _of_each(*(
         {"epoch": each} for each in range(3))), quiet=True, where="is_concerned"),
-    says(ANY, "", "", _PARTITION_IS, where="is_other"), every=True, joined="; ")
+    says(ANY, "", "", _PARTITION_IS, where="is_other"), every=True, joined="; ",
+    follows="concerned")
 # The other requests go to all brokers, to none, or to one.
 _TOLD: Final = each(
     _shows("told", "told_seen", "{name} goes to {set}", _of_each(*(
@@ -109,7 +110,7 @@ _TOLD: Final = each(
     _shows("next", "told_next", "{then} behind {first}", [
         {"earlier": earlier, "later": later, "first": REQUESTS[earlier], "then": REQUESTS[later]}
         for earlier, later in permutations(Request, 2)], quiet=True),
-    reads=_sent, joined="; ")
+    reads=_sent, joined="; ", follows="concerned")
 
 
 def _batch(action: str = "") -> Mapping[str, Part]:

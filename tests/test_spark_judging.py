@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from checkvalve.conformance.engines import judging
 from checkvalve.conformance.engines.following import follow_on_spark
 from checkvalve.conformance.engines.judging import ANSWER, Asked, judge_on_spark
 from checkvalve.conformance.engines.session import spark_session
@@ -151,11 +152,36 @@ def agree(one: Mapping[str, Any], other: Mapping[str, Any]) -> None:
             for each in other["violations"]] == list(first.values())
 
 
-@pytest.mark.parametrize("partitions", [1, 3, 7])
-def test_rows_and_verdicts_do_not_depend_on_the_engine_nor_on_the_partitions(
-    session: SparkSession, tmp_path: Path, partitions: int
+@pytest.fixture
+def in_columns(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A switch for whole columns, for these logs are small; and how often a log was judged event by
+    event."""
+    monkeypatch.setattr(judging, "LEAST", 0)
+    by_event, found = judging._judged, list[int]()
+    monkeypatch.setattr(judging, "_judged", lambda log, number: (
+        found.append(number), by_event(log, number))[1])
+    return found
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_rows_and_verdicts_do_not_depend_on_whole_columns(
+    session: SparkSession, tmp_path: Path, partitions: int, in_columns: list[int]
+) -> None:
+    """Lines in many blocks have the findings of one machine event by event."""
+    path = written(tmp_path / "log.jsonl", log())
+    rows, told = locally([path], plain())
+    found, answer = on_spark(session, asked([path]), tmp_path / "out", partitions)
+    assert found == rows
+    agree(told, answer)
+    assert (tmp_path / "out" / ANSWER / "_SUCCESS").exists()
+    assert not in_columns
+
+
+def test_rows_and_verdicts_do_not_depend_on_the_engine(
+    session: SparkSession, tmp_path: Path
 ) -> None:
     """A file in many blocks has the same findings, with the same lines, wherever it is judged."""
+    partitions = 7
     path = written(tmp_path / "log.jsonl", log())
     rows, told = locally([path], plain())
     found, answer = on_spark(session, asked([path]), tmp_path / "out", partitions)
@@ -167,19 +193,21 @@ def test_rows_and_verdicts_do_not_depend_on_the_engine_nor_on_the_partitions(
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_each_format_has_the_rows_of_the_local_engine(
-    session: SparkSession, tmp_path: Path, ending: str
+    session: SparkSession, tmp_path: Path, ending: str, request: pytest.FixtureRequest
 ) -> None:
     """The lines of CSV, with the head as the first one, and the rows of Parquet are numbered
-    alike."""
+    alike: the one event by event, the other in whole columns."""
+    by_event = request.getfixturevalue("in_columns") if ending == "parquet" else []
     path = written(tmp_path / f"log.{ending}", log())
     rows, told = locally([path], plain())
     found, answer = on_spark(session, asked([path]), tmp_path / "out", 3)
     assert found == rows
     agree(told, answer)
+    assert not by_event
 
 
 def test_files_that_clocks_order_are_judged_as_one_log(
-    session: SparkSession, tmp_path: Path
+    session: SparkSession, tmp_path: Path, in_columns: list[int]
 ) -> None:
     """Calls are paired in each file by its lines, and all events are ordered by time."""
     all_rows = log()
@@ -191,6 +219,7 @@ def test_files_that_clocks_order_are_judged_as_one_log(
     found, answer = on_spark(session, asked(files, mapped), tmp_path / "out", 3)
     assert found == rows
     agree(told, answer)
+    assert not in_columns
 
 
 def test_a_table_is_judged_by_its_name(session: SparkSession, tmp_path: Path) -> None:
@@ -211,9 +240,10 @@ def test_a_table_is_judged_by_its_name(session: SparkSession, tmp_path: Path) ->
     ({"item": "x"}, "text"),
 ])
 def test_bad_input_is_one_message_and_leaves_no_answer(
-    session: SparkSession, tmp_path: Path, change: Row, words: str
+    session: SparkSession, tmp_path: Path, change: Row, words: str, in_columns: list[int]
 ) -> None:
-    """A row that cannot be understood in one block refuses the whole log, with the next step."""
+    """A row that cannot be understood in one block refuses the whole log, with the next step: it
+    is said event by event."""
     rows = log()
     rows[-1] = {**rows[-1], **change}
     path = written(tmp_path / "log.jsonl", rows)
@@ -224,6 +254,7 @@ def test_bad_input_is_one_message_and_leaves_no_answer(
     assert str(path) in error.value.where
     assert not (tmp_path / "out" / ANSWER).exists()
     assert not (tmp_path / "out" / "_SUCCESS").exists()
+    assert in_columns == [2]
 
 
 def test_a_column_that_is_not_there_is_told_before_anything_is_read(

@@ -25,7 +25,7 @@ Row = dict[str, Any]
 
 
 def timer(random: Random, faulty: bool, calls: int) -> Iterator[Row]:
-    """A timer whose tasks run at their deadlines or later; a faulty one runs some too early, twice,
+    """A timer that runs its tasks when they are due or later; a faulty one some too early, twice,
     after their cancel, or without an add."""
     wrong, due, over, now, tasks = 0.02 if faulty else 0.0, dict[int, int](), list[int](), 5, 0
     for _ in range(calls):

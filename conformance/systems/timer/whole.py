@@ -1,4 +1,4 @@
-"""All timers of a log at a time: each task has a machine of its own, to which the time is told.
+"""All timers of a log at a time: each task has a machine of its own, which is driven to each time.
 
 A task is judged by its own deadline, and by the clock of its timer, which is the greatest time so
 far. What counts the tasks of a timer is only ever shown (the adds, the runs, the longest delay); it
@@ -68,7 +68,7 @@ class WholeTimers(WholeThings):
         return np.zeros(len(rows), bool)
 
     def plan(self, rows: Rows, segments: Segments) -> Chunk:
-        """The steps of some rows: the clock is told, and then the row is taken."""
+        """The steps of some rows: the machine is driven to its time, and takes it."""
         import numpy as np
 
         self._grows(len(self.names.keys))

@@ -108,11 +108,11 @@ class Meant:
 
 class Table:
     """The calls of some rows: what each is, its other end, and the items; up to the ``end`` of each
-    queue, which is at most its ``cut``, and some rows before the first one that is no plain call.
+    queue: at most its ``cut``, and a ``margin`` before the first row that is no plain call.
     """
 
-    def __init__(self, meant: Meant, kept: Kept, segments: Segments, cut: Numbers | None = None
-                 ) -> None:
+    def __init__(self, meant: Meant, kept: Kept, segments: Segments, cut: Numbers | None = None,
+                 margin: int = MARGIN) -> None:
         import numpy as np
 
         self.rows, self.kept = kept.rows, kept
@@ -125,7 +125,7 @@ class Table:
         self.odd = first_of_each(odd, segments.starts, segments.ends)
         self.end = self.odd if cut is None else np.minimum(self.odd, cut)
         self.end = np.where(self.end < segments.ends,
-                            np.maximum(segments.starts, self.end - MARGIN), self.end)
+                            np.maximum(segments.starts, self.end - margin), self.end)
 
     def _joins(self, meant: Meant, odd: Any) -> None:
         """Find the take of each item; rows that no plain queue has are marked as odd."""

@@ -38,6 +38,8 @@ _CANCELLED: Final[Step] = (PUT.cancelled, (("item", 0),))
 _WAITS: Final[Step] = (PUT.waits, ())
 _REFUSED: Final[Step] = (PUT.in_vain, ())
 
+_NO_ORDER: Final = "neither order nor capacity is judged: --set order=0"
+
 _LOOKED_AT: Final = 64
 """Items that were in before another one of which the order is looked at by pairs."""
 
@@ -76,7 +78,11 @@ class QueueJudge:
         self._capacity = terms.settings.get("capacity")
         self._follower = Follower(self._capacity, notes, self._retires, self._no_order_explains,
                                   self._unsure_of_order, terms.states)
-        if self._capacity is None:
+        if not terms.settings.get("order", 1):
+            self._follower.stops()
+            notes.not_shown.update(dict.fromkeys(
+                (FULL_REFUSES.id, ROOM_ACCEPTS.id, ORDER.id), _NO_ORDER))
+        elif self._capacity is None:
             notes.not_shown.update(dict.fromkeys(
                 (FULL_REFUSES.id, ROOM_ACCEPTS.id), "no capacity was given: --set capacity=NUMBER"))
 
@@ -200,7 +206,8 @@ class QueueJudge:
         self._present.pop(name, None)
         if item.put.result in ("", "ok", "unknown"):
             call.item = item
-        self._is_in_order(item, call)
+        if self._terms.settings.get("order", 1):
+            self._is_in_order(item, call)
         if self._follower.closed and item.put.ended:
             self._retires(item)
 
@@ -346,7 +353,8 @@ LOGS: Final = Logs(
         "take": Call("an item is taken out; it may wait for one. \"empty\": there was none"),
         "drained": Call("the queue was found empty, or its end was reached", ("point",)),
     },
-    settings={"capacity": "items that it holds at most; without it, capacity is not judged"},
+    settings={"capacity": "items that it holds at most; without it, capacity is not judged",
+              "order": "0: items may come out in any order; only what becomes of each is judged"},
     rules=(*_OF_ITEMS, *_ORDERED),
     judge=_judge,
     common=lambda terms, notes: _Common(terms),

@@ -32,6 +32,7 @@ from .calls import PUT, TAKE, TAKEN
 from .chunk import (
     NONE_THERE, OK, OTHER, STEPS, Kept, Meant, Table, Work, both, by_key, fresh, kind_of, merged,
 )
+from .conserving import Conserved, NoMachines
 
 if TYPE_CHECKING:
 
@@ -100,7 +101,9 @@ class WholeQueues:
 
         self._notes, self._names, self._make = notes, names, make
         self._capacity = min(terms.settings.get("capacity", _ROOM), _ROOM)
-        self._all = [_Machines(self._capacity, _CALLERS)]
+        self._ordered = bool(terms.settings.get("order", 1))
+        self._all: list[_Machines | NoMachines] = [
+            _Machines(self._capacity, _CALLERS) if self._ordered else NoMachines()]
         self._of = np.zeros(1, np.int64)    # by key, which of them are its
         self._recent = Recent(AROUND)
         self._meant = Meant(names.numbered, Runs(), (np.zeros(0, bool),) * 3)
@@ -167,7 +170,7 @@ class WholeQueues:
 
     # --- one chunk -------------------------------------------------------------------------
 
-    def _judges(self, machines: _Machines, kept: Kept, segments: Segments, final: bool
+    def _judges(self, machines: _Machines | NoMachines, kept: Kept, segments: Segments, final: bool
                 ) -> list[Handed]:
         """Judge the rows that can be judged now, in the order that is proposed; where it is
         refused, in one that is searched for, from now on."""
@@ -189,7 +192,7 @@ class WholeQueues:
                 hard = both(hard, kept.at(refused[table.segment]))
         return handed + (self._searches(machines, hard, final) if len(hard) else [])
 
-    def _searches(self, machines: _Machines, kept: Kept, final: bool) -> list[Handed]:
+    def _searches(self, machines: _Machines | NoMachines, kept: Kept, final: bool) -> list[Handed]:
         """Judge rows in an order that is searched for. A key that is refused goes to machines with
         more callers, if it has more; or else it is handed over."""
         kept, segments = by_key(kept)
@@ -221,7 +224,7 @@ class WholeQueues:
         self._of[kept.rows.key], wide.hard[kept.rows.key] = 1, True
         return self._searches(wide, fresh(kept.rows, kept.seen), final)
 
-    def _gives_up(self, machines: _Machines, kept: Kept, cut: Numbers) -> list[Handed]:
+    def _gives_up(self, machines: _Machines | NoMachines, kept: Kept, cut: Numbers) -> list[Handed]:
         """Judge keys once more, up to some rows before the one that is refused (the place in each):
         their own judges continue from there."""
         import numpy as np
@@ -237,8 +240,8 @@ class WholeQueues:
         every = np.ones(len(segments.keys), bool)
         return self._leaves(machines, table, work, every, every)
 
-    def _leaves(self, machines: _Machines, table: Table, work: Work, bad: Any, mine: Any
-                ) -> list[Handed]:
+    def _leaves(self, machines: _Machines | NoMachines, table: Table, work: Work | Conserved,
+                bad: Any, mine: Any) -> list[Handed]:
         """Count what was taken, keep what is open, and hand over the bad keys; of those that are
         ``mine``."""
         import numpy as np
@@ -279,7 +282,8 @@ class WholeQueues:
         def add(number: int, *actions: tuple[Any, str]) -> None:
             if found[number]:
                 for machine, action in actions:
-                    steps[machine, action] += times * int(found[number])
+                    if self._ordered or machine is ConservingQueue:
+                        steps[machine, action] += times * int(found[number])
 
         add(kind_of(True, True, OK), (BoundedQueue, PUT.waits))
         add(kind_of(True, False, OK), (BoundedQueue, PUT.woken), (ConservingQueue, PUT.woken))

@@ -345,6 +345,9 @@ KINDS: Final = (
          lambda random, calls, broken: _queue(random, calls, broken, callers=4), _crowded),
     Kind("conservation", "queue", {}, "QUEUE-6", lambda random, calls, broken: _doubled(
         random, calls, broken), lambda random, calls, broken: _doubled(random, calls, broken)),
+    Kind("conservation, no order", "queue", {"order": 0}, "QUEUE-6",
+         lambda random, calls, broken: _doubled(random, calls, broken),
+         lambda random, calls, broken: _doubled(random, calls, broken)),
     Kind("lane", "storm.topology", {}, "STORM-C1", _lane, _lane),
     Kind("rate", "rate", {"rate": 4, "depth": 10}, "FLOW-80", _rate, _rate),
     Kind("permits", "awaits.permits", {"permits": 4}, "PERMIT-1", _permits, _permits),

@@ -62,7 +62,7 @@ __all__ = ["main"]
 HEADINGS: Final = ("observer", "events", "here/s", "texts/s", "CSV/s", "JSON/s", "clocks/s",
                    "by event/s", "interpreter/s", "Spark/s·core", "floor/s·core", "over floor",
                    "planted", "found", "invented")
-WIDTHS: Final = (20, 11, 11, 11, 11, 11, 11, 11, 14, 13, 13, 11, 8, 6, 9)
+WIDTHS: Final = (23, 11, 11, 11, 11, 11, 11, 11, 14, 13, 13, 11, 8, 6, 9)
 CORES: Final = 2
 WAYS: Final = ("parquet", "texts", "csv", "json", "clocks", "events")
 FILES: Final = 4

@@ -40,6 +40,7 @@ from checkvalve.reference.flow.jobs import Happens, Job, Master, News
 from checkvalve.spec.notation.errors import TargetError
 
 from .recorded import Pages, election, failover, topology
+from .recorded_long import long_recordings
 
 __all__ = ["KEPT", "RECORDINGS", "Recording", "judged", "main"]
 
@@ -482,7 +483,12 @@ def main() -> int:
     parser.add_argument("--only", metavar="WORD", default="", help="what has this in its name")
     parser.add_argument("--keep", action="store_true", help="write the small ones to tests/")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--long", type=int, metavar="EVENTS", help="instead, record so many events "
+                        "of asyncio.Queue, written as they come")
     options = parser.parse_args()
+    if options.long:
+        with tempfile.TemporaryDirectory() as folder:
+            return int(long_recordings(options.long, Path(folder), options.seed) > 0)
     wrong = 0
     print(f"{'recording':36}{'events':>8}{'seconds':>9}  found")
     with tempfile.TemporaryDirectory() as folder:

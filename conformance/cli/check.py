@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+LEFT_OUT = "No drawing: "
 USUAL_SECONDS = 60.0
 """Seconds for a design unless --max-seconds says otherwise: longer waits have to be asked for."""
 
@@ -97,11 +98,11 @@ def command(
         check_writable(html)
     budget = replace(budget, max_seconds=max(0.0, (budget.max_seconds or 0.0) - reading))
     checked: list[DesignReport] = []
-    pages: list[Section] = []
-    written: list[Written] = []
+    pages, written, traces = list["Section"](), list["Written"](), list[str]()
     for group in loaded:
         one = partial(_checked, engine=engine, budget=budget, explain=explain,
                       drawings=drawings, certificates=certificates, written=written, quiet=quiet,
+                      itf=itf, traces=traces,
                       pages=None if html is None else pages)
         if len(group) == 1:
             checked.append(one(group[0], repair=repair, say=not as_json))
@@ -117,11 +118,8 @@ def command(
     if html is not None:
         from ..report import write_sections
         write_sections(html, "checkvalve check", pages)
-    if itf is not None:
-        from ..report.itf import write_findings
-        traces = write_findings(itf, checked)
     if as_json:
-        click.echo(json.dumps(_document(checked, code), indent=1, ensure_ascii=False))
+        _print_document(checked, code, traces)
     else:
         good = sum(report.as_expected for report in checked)
         click.echo(f"{good} of {counted(len(checked), 'design')} as expected")
@@ -130,8 +128,7 @@ def command(
         if html is not None:
             click.echo(f"Report: {html}")
         if itf is not None:
-            click.echo(f"{counted(len(traces), 'counterexample')} in the Informal Trace Format "
-                       f"in {itf}")
+            _show_traces(traces, itf)
     return code
 
 
@@ -147,10 +144,12 @@ def _rows(reports: list[DesignReport]) -> Iterator[Row]:
 def _checked(
     design: Design, *, engine: Engine, budget: Budget, drawings: Path | None,
     certificates: Path | None, written: list[Written], explain: bool, repair: bool, say: bool,
-    quiet: bool, pages: list[Section] | None,
+    quiet: bool, pages: list[Section] | None, itf: Path | None, traces: list[str],
 ) -> DesignReport:
     """The report on one design, printed as soon as it is known; ``written`` has its certificates,
-    ``pages`` its section of the page. If it is ``quiet``, only where a verdict is not as expected.
+    ``pages`` its section of the page, ``traces`` a word for each file in ``itf``. If it is
+    ``quiet``, only where a verdict is not as expected. What is late is named also where nothing is
+    to be said.
     """
     from checkvalve.spec.design.check import Settings
 
@@ -170,13 +169,35 @@ def _checked(
     drawing = _draw(report, drawings, running.deadline.to_tell())
     if say:
         _show(report, drawing, explain)  # the counterexample does not wait for the repair
+    elif drawing.startswith(LEFT_OUT):
+        click.echo(drawing, err=True)
     if certificates is not None:
         written += _certify(report, certificates, running, say)
     report = _repaired(report, running, say=say) if repair else report
     if pages is not None:
         from ..report.designs import section
         pages.append(section(report, f"d{len(pages)}", running.deadline.to_tell()))
+    if itf is not None:
+        traces += _traced(report, itf, running.deadline.to_tell())
     return report
+
+
+def _traced(report: DesignReport, folder: Path, deadline: Deadline) -> list[str]:
+    """Write the counterexamples of a design; for each file nothing, and for what is left out a
+    sentence that says why."""
+    from ..report.itf import write_findings
+    try:
+        return [""] * len(write_findings(folder, report, deadline))
+    except Spent as late:
+        return [f"Counterexamples of {report.design.name} are left out: {late}."]
+
+
+def _show_traces(traces: list[str], folder: Path) -> None:
+    """Print how many counterexamples were written, and what is left out."""
+    click.echo(f"{counted(traces.count(''), 'counterexample')} in the Informal Trace Format "
+               f"in {folder}")
+    for late in filter(None, traces):
+        click.echo(late)
 
 
 def _told_at_once(design: Design) -> Callable[[Finding], None]:
@@ -231,7 +252,7 @@ def _draw(report: DesignReport, where: Path | None, deadline: Deadline) -> str:
     try:
         write_whole(path, draw(report, deadline))
     except Spent as late:
-        return f"No drawing: {late}"
+        return f"{LEFT_OUT}{late}"
     return f"Drawing: {path}"
 
 
@@ -251,9 +272,16 @@ def _document(reports: list[DesignReport], code: int) -> dict[str, object]:
     }
 
 
+def _print_document(reports: list[DesignReport], code: int, traces: list[str]) -> None:
+    """Print the document, and beside it, as errors, what is left out of other files."""
+    for late in filter(None, traces):
+        click.echo(late, err=True)
+    click.echo(json.dumps(_document(reports, code), indent=1, ensure_ascii=False))
+
+
 def _certify(report: DesignReport, folder: Path, budget: Budget, say: bool) -> list[Written]:
     from ..designs.certificates import write_certificates
-    written = write_certificates(report, folder, budget.deadline)
+    written = write_certificates(report, folder, budget.deadline.to_tell())
     for each in written if say else ():
         click.echo(f"  Certificate: {each.path}" if each.path else
                    f"  No certificate of {each.property}: {each.why}")

@@ -192,6 +192,7 @@ def _cycle(finding: Finding, design: Design) -> Iterator[str]:
     if not finding.cycle:
         return
     tasks = [wait.task for wait in round_of(finding.cycle)]
+    around = {*tasks}
     pools = list(held(design, finding.cycle, dict(finding.free)))
     if len(tasks) == 1 and pools:
         first = pools.pop(0)
@@ -199,7 +200,7 @@ def _cycle(finding: Finding, design: Design) -> Iterator[str]:
     else:
         told = ["Cycle of waits: " + " -> ".join([*_shortened(tasks), tasks[0]])]
         behind = [(wait.task, other) for wait, other in led(finding.cycle)
-                  if wait.task not in tasks]
+                  if wait.task not in around]
         if behind:
             told.append("; with it " + ", ".join(
                 " -> ".join(each) for each in behind[:SHOWN_LINKS]))

@@ -53,9 +53,8 @@ def place_in_design(design: Design, finding: Finding) -> Place:
 
     file = near(Path(design.file))
     spots = [spot for wait in round_of(finding.cycle) if (spot := _spot_of(design, wait))]
-    if spots:
-        return Place(file, *max(spots))
-    return _place_of_name(design, file)
+    spot = max(spots, default=design.spot)
+    return Place(file, *spot) if spot.line else Place(file)
 
 
 def _spot_of(design: Design, wait: Blocked) -> Spot | None:
@@ -68,26 +67,13 @@ def _spot_of(design: Design, wait: Blocked) -> Spot | None:
              "a permit": StepKind.ACQUIRE, "a thread": StepKind.ACQUIRE,
              "an acquire": StepKind.RELEASE}
     task = design.tasks.get(wait.task)
-    links = [link for link in design.links.values() if wait.where in (link.name, link.queue)]
+    links = design.called(wait.where)
     names = {wait.where, *(link.name for link in links)}
     steps = {step.spot for step in (task.actions if task else ())
              if step.target in names and step.kind is kinds.get(wait.what)}
     entries = [*(steps if len(steps) == 1 else ()), *(link.spot for link in links),
                *(pool.spot for pool in (design.pools.get(wait.where),) if pool)]
     return next((spot for spot in entries if spot.line), None)
-
-
-def _place_of_name(design: Design, file: str) -> Place:
-    from checkvalve.spec.design.reading.source import parse
-
-    from ..designs.reading import read_text
-
-    try:
-        spots = parse(read_text(Path(design.file)), design.file).key_spots or {}
-    except InputError:
-        spots = {}
-    spot = spots.get("name")
-    return Place(file) if spot is None else Place(file, spot.line, spot.column)
 
 
 # --- targets --------------------------------------------------------------------------------------

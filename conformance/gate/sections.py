@@ -72,10 +72,8 @@ def _checked(design: Design, limits: Limits) -> DesignReport:
 
 def rows_of_design(subject: str, report: DesignReport) -> tuple[Row, ...]:
     """A row for each property that was decided, of a design that was checked."""
-    from checkvalve.spec.design.reading.lints import lints
-
     notes = {"assumed": list(report.design.assumed),
-             "lints": [lint.to_json() for lint in lints(report.design)],
+             "lints": list(report.lints),
              "possible": [[wait.task for wait in cycle.waits] for cycle in report.cycles
                           if not cycle.excluded],
              "all_cycles": report.all_cycles}

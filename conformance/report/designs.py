@@ -9,7 +9,6 @@ from typing import Any
 from checkvalve.spec.design.drawing.svg import draw_to_step_through
 from checkvalve.spec.design.drawing.folding import boxes_of
 from checkvalve.spec.design.reading.language import Design
-from checkvalve.spec.design.reading.lints import lints
 from checkvalve.spec.design.reading.properties import fact
 from checkvalve.spec.design.why.findings import DesignReport, Finding
 from checkvalve.spec.verdicts.deadline import Deadline, Spent
@@ -46,7 +45,7 @@ def section(report: DesignReport, mark: str, deadline: Deadline | None = None) -
         runs, drawings, tuple(_runs_of_a_net(report) if design.net_alone else _fixes(report)),
         _command(report),
         tuple(line.strip() for line in notes(
-            design.assumed, [lint.to_json() for lint in lints(design)])) + why + missing)
+            design.assumed, report.lints)) + why + missing)
 
 
 def _runs(

@@ -10,7 +10,7 @@ Source: Apalache, ADR 015, Informal Trace Format in JSON (2022).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from checkvalve.spec.design.why.findings import DesignReport, Finding
     from checkvalve.spec.notation.expr import SlotType
     from checkvalve.spec.notation.model import Value
+    from checkvalve.spec.verdicts.deadline import Deadline
     from checkvalve.spec.verify import Row
 
     from ..campaigns.replay import Replay
@@ -46,11 +47,13 @@ Itf = dict[str, Any]
 _START = "the start"
 
 
-def write_findings(folder: Path, reports: Sequence[DesignReport]) -> list[Path]:
-    """Write each counterexample of designs into a folder, one file each; their paths."""
+def write_findings(folder: Path, report: DesignReport, deadline: Deadline) -> list[Path]:
+    """Write each counterexample of a design into a folder, one file each; their paths. Raises
+    Spent where that takes longer than the ``deadline``."""
+    watch = deadline.watch("writing down the states")
     return [_write(folder, f"{report.design.name}-{finding.name}", found)
-            for report in reports for finding in report.findings
-            if (found := itf_of_finding(report, finding)) is not None]
+            for finding in report.findings
+            if (found := itf_of_finding(report, finding, watch)) is not None]
 
 
 def write_rows(folder: Path, rows: Sequence[Row]) -> list[Path]:
@@ -77,12 +80,14 @@ def _write(folder: Path, name: str, document: Itf) -> Path:
     return path
 
 
-def itf_of_finding(report: DesignReport, finding: Finding) -> Itf | None:
+def itf_of_finding(
+    report: DesignReport, finding: Finding, watch: Callable[[], None] = lambda: None
+) -> Itf | None:
     """The counterexample of a finding; None where there is none, or where its contents are not
-    known step by step."""
+    known step by step. ``watch`` is called for each state, and may raise."""
     if finding.outcome.value != "violated" or not (finding.length or finding.waits):
         return None
-    run = run_of(report.design, finding, None)
+    run = run_of(report.design, finding, None, watch)
     if not run["known"]:
         return None
     roles = {"queue": "queues", "pool": "pools"}
@@ -90,6 +95,7 @@ def itf_of_finding(report: DesignReport, finding: Finding) -> Itf | None:
     states = []
     most = min(MOST_STATES, max(1, MOST_NUMBERS // max(1, len(run["places"]))))
     for label, held in islice(_markings(run), most + 1):
+        watch()
         states.append({"step": label, **{group: {"#map": [
             [place["of"] if group != "others" else place["name"], _number(number)]
             for place, number in zip(run["places"], held, strict=True)

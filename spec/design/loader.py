@@ -26,7 +26,7 @@ from .reading.parameters import Point, points, resolved
 from .reading.programs import length
 from .reading.properties import NO_STARVATION, no_starvation
 from .reading.schema import check_shape, suggest
-from .reading.source import Node, Spot, Watch, parse
+from .reading.source import NOWHERE, Node, Spot, Watch, parse
 from .reading.symbols import whole
 
 __all__ = ["load", "load_all", "load_point", "load_tree", "only"]
@@ -140,7 +140,7 @@ class _Loader:
         design = Design(
             name=top["name"].value, about=_text(top.get("about")), tasks=parts.tasks,
             links=parts.links, pools=parts.pools, expect=self._expect(top.get("expect"), tasks),
-            file=self.file,
+            file=self.file, spot=(self.root.key_spots or {}).get("name", NOWHERE),
         )
         for task in self._watched(parts.tasks.values()):
             self._check_task(design, task)

@@ -108,9 +108,12 @@ class Deadline:
         return lambda: self.check(phase)
 
     def to_tell(self) -> Deadline:
-        """A deadline for drawing and writing down what was found: what is left, and at least half a
-        second and a tenth of all the time, since what was found late is to be shown as well."""
-        return Deadline(max(self.left(), 0.5 + self.seconds / 10), self.clock)
+        """A deadline for drawing and writing down what was found: half a second and a tenth of all
+        the time after this one, since what was found late is to be shown as well. Whatever asks for
+        it has the same end, so that many reports take no longer than one."""
+        later = Deadline(self.seconds + 0.5 + self.seconds / 10, self.clock)
+        later.started = self.started
+        return later
 
     def share(self, parts: float) -> Deadline:
         """A deadline at one of so many equal parts of what is left."""

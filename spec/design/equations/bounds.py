@@ -38,8 +38,9 @@ class Bound:
 def bounds(
     design: Design, links: Sequence[Link], watch: Callable[[], object] = lambda: None
 ) -> tuple[Counters, dict[str, Bound]]:
-    """The bounds of these links, as far as sums give one; ``watch`` is called before each."""
-    net = Counters.of(translate(design, AIM))
+    """The bounds of these links, as far as sums give one; ``watch`` is called often, and may
+    raise."""
+    net = Counters.of(translate(design, AIM, watch), watch)
     number = {counter.name: n for n, counter in enumerate(net.counters)}
     found = {}
     for link in links:

@@ -316,7 +316,7 @@ class Design:
     """A whole design; ``expect`` maps a property to the verdict its author wants, ``parameters``
     are the values that its numbers were computed from, ``assumed`` is what the file does not say
     and a reader of its format took for granted. What was read from a Petri net has its ``net``; one
-    that is too large for tasks and links is its net alone."""
+    that is too large for tasks and links is its net alone. ``spot`` is that of its name."""
 
     name: str
     about: str
@@ -328,6 +328,7 @@ class Design:
     parameters: tuple[tuple[str, int], ...] = ()
     assumed: tuple[str, ...] = ()
     net: Net | None = None
+    spot: Spot = field(default=NOWHERE, compare=False)
 
     @property
     def net_alone(self) -> bool:
@@ -342,6 +343,18 @@ class Design:
     def _run_on(self) -> frozenset[str]:
         """The pools that tasks run on."""
         return frozenset(pool for task in self.tasks.values() for pool in task.pool)
+
+    def called(self, name: str) -> list[Link]:
+        """The link of this name, or those of the queue of this name, in the order of the file."""
+        return list(self._called.get(name, ()))
+
+    @cached_property
+    def _called(self) -> dict[str, list[Link]]:
+        found: dict[str, list[Link]] = {}
+        for link in self.links.values():
+            for name in dict.fromkeys((link.name, link.queue)):
+                found.setdefault(name, []).append(link)
+        return found
 
     def outputs(self, task: str) -> list[Link]:
         """The links that a task writes to, in the order of the file."""

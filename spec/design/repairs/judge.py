@@ -135,7 +135,7 @@ class Judge:
 
     def _asked(self, part: Design) -> Finding:
         """Ask one engine after the other until one decides, first the one that decided before."""
-        section = Part(part, NOTHING, Aim())
+        section = Part(part, NOTHING, Aim(), self.deadline.watch("translating a changed design"))
         rows = len(section.table.rows)
         finding = Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "", reason="nothing is left to ask with")
         small = rows <= MAX_ROWS

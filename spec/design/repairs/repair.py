@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from ...verdicts.deadline import Spent
 from ...verdicts.verdict import Budget, Outcome
 from ..reading.language import Design
 from ..reading.properties import DEADLOCK_FREE, LIVE, NO_LOCAL_DEADLOCK, starved_task
@@ -52,7 +53,10 @@ def with_repair(report: DesignReport, budget: Budget | None = None) -> DesignRep
     broken = _broken(report)
     if not broken:
         return report
-    found = repair(report, budget)
+    try:
+        found = repair(report, budget)
+    except Spent:
+        found = Repair((), (), LATE)
     return replace(report, findings=tuple(
         replace(finding, repair=found) if finding.name == broken[0] else finding
         for finding in report.findings))
@@ -77,8 +81,10 @@ def _wanted(report: DesignReport) -> list[str]:
 
 
 def repair(report: DesignReport, budget: Budget | None = None) -> Repair:
-    """The changes with which every wanted verdict of a design holds."""
+    """The changes with which every wanted verdict of a design holds. Raises Spent where the budget
+    ends before any was looked for."""
     judge = Judge(MAX_STEPS, (budget or Budget()).start().deadline)
+    judge.deadline.check("looking for a repair")
     broken, design = _broken(report), report.design
     groups = _groups(design) if broken == [DEADLOCK_FREE] else [design]
     ways: list[list[Way]] = []
@@ -269,6 +275,7 @@ class _Repairing:
         for _ in range(ROUNDS):
             design = changed(self.design, before) or self.design
             for radius in RADII:
+                self.asked.judge.deadline.check("looking for a repair in a region")
                 near = around(design, _middle(finding), radius)
                 part = region(design, near)
                 shown = self.asked.judge.deadlock(part)

@@ -90,8 +90,10 @@ class Certificates:
     # --- holds ----------------------------------------------------------------------------------
 
     def _shown(self, finding: Finding) -> dict[str, Any]:
+        self.deadline.check("making a certificate")
         if finding.name == BOUNDED:
-            known = _sums_of_bounds(self.report.design)
+            known = _sums_of_bounds(
+                self.report.design, self.deadline.watch("writing down why links are bounded"))
             if known is not None:
                 return known
         proofs = []
@@ -124,8 +126,9 @@ class Certificates:
         """The order in which a part empties itself, if it has a choice (else one run shows more);
         with ``returns``, that every task may move again.
         """
-        table = translate(self.parts[number], AIM)
-        net, watch = Counters.of(table), self.deadline.watch("looking for an order of waits")
+        watch = self.deadline.watch("looking for an order of waits")
+        table = translate(self.parts[number], AIM, watch)
+        net = Counters.of(table, watch)
         if not has_choice(net):
             return None
         found = returning(net, table, watch) if returns else emptied(net, watch)
@@ -203,8 +206,8 @@ def of_rescues(
     """Runs which show that no task of a part is blocked forever while a run of others never ends;
     ``clauses`` are always true. None where none are found.
     """
-    table = translate(part, AIM)
-    net = Counters.of(table)
+    table = translate(part, AIM, watch)
+    net = Counters.of(table, watch)
     found = rescues(net, table, part.tasks, clauses, watch)
     return None if found is None else {
         **_laws(net, found.sums, clauses), "rescues": {
@@ -234,11 +237,11 @@ def _visited(finding: Finding, part: Design) -> dict[str, Any]:
     return {"states": most if grows else min(finding.states, most)}
 
 
-def _sums_of_bounds(design: Design) -> dict[str, Any] | None:
+def _sums_of_bounds(design: Design, watch: Callable[[], object]) -> dict[str, Any] | None:
     grows = [link for link in design.links.values() if link.flow is Flow.UNBOUNDED]
     if not grows:
         return {"bounds": []}
-    net, found = bounds(design, grows)
+    net, found = bounds(design, grows, watch)
     if len(found) < len(grows):
         return None
     return {"bounds": [{"link": name, "most": each.most, "weights": _named(net, each.sum.weights)}

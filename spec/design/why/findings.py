@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from ...notation.labels import counted
@@ -322,7 +323,7 @@ class DesignReport:
         return {
             "design": self.design.name, "file": self.design.file,
             "parameters": dict(self.design.parameters), "assumed": list(self.design.assumed),
-            "lints": [lint.to_json() for lint in lints(self.design)],
+            "lints": list(self.lints),
             "as_expected": self.as_expected, "results": self.results,
             "cycles": [
                 {"waits": [_wait(wait) for wait in cycle.waits], "excluded": cycle.excluded}
@@ -330,6 +331,11 @@ class DesignReport:
             ],
             "all_cycles": self.all_cycles,
         }
+
+    @cached_property
+    def lints(self) -> tuple[dict[str, str], ...]:
+        """What is odd about the design, as entries of the report."""
+        return tuple(lint.to_json() for lint in lints(self.design))
 
     def finding(self, name: str) -> Finding:
         """The finding on a property."""

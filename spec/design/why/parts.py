@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ...verdicts.deadline import Deadline, Spent
@@ -27,11 +27,12 @@ RELAXED = Aim(relaxed=True)
 @dataclass(frozen=True)
 class Part:
     """A connected part of a design with its wait-for graph, which is made once. Its table, by
-    ``aim``, is made when it is asked for: one of many rows takes long."""
+    ``aim``, is made when it is asked for: one of many rows takes long, so ``watch`` may raise."""
 
     design: Design
     graph: WaitGraph
     aim: Aim = RELAXED
+    watch: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)
 
     @staticmethod
     def of(design: Design, cycles: bool = True, deadline: Deadline = NO_END) -> Part:
@@ -54,7 +55,7 @@ class Part:
     @cached_property
     def table(self) -> Table:
         """Its places and rows."""
-        return translate(self.design, self.aim)
+        return translate(self.design, self.aim, self.watch)
 
     @property
     def size(self) -> int:

@@ -352,3 +352,23 @@ def test_a_change_that_only_a_read_has_shown_is_told_before_the_next() -> None:
     for each in (created, first, read, last, unknown):
         changes.answered(each)
     assert told == [created, first, unknown._replace(at=5, handle=NOBODY), last]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_due_next_is_remembered_until_a_client_changes(seed: int) -> None:
+    """After each of many random calls the next instant is that of all clients, worked out anew."""
+    random, service = Random(seed), delays(seed)
+    calls = (service.expire, service.cut, service.partition, service.heal, service.pause,
+             service.resume, lambda handle: service.lose(handle, random.choice([*Loss])),
+             lambda handle: service.submit(handle, Create(f"/{random.randrange(9)}")),
+             lambda handle: service.submit(handle, Children("/", watch=True)),
+             lambda _: service.advance(service.now + random.randrange(40)),
+             lambda _: service.stop(), lambda _: service.restart(),
+             lambda _: service.collect())
+    for _ in range(3):
+        service.open(60)
+    for _ in range(300):
+        random.choice(calls)(random.randrange(3))
+        anew = [when for client in service._clients
+                if (when := service._next_worked_out(client)) is not None]
+        assert service.next_instant() == min(anew, default=None)

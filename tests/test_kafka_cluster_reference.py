@@ -270,3 +270,14 @@ def test_what_is_wrong_with_a_link_is_so_either_way_until_it_is_over(
     assert links.send(*link) == [] != links.send(2, 0)
     network.mend(0, 1)
     assert is_well()
+
+
+def test_a_call_that_is_called_off_is_not_made() -> None:
+    """Nor does its instant count as one at which something happens; the others are made."""
+    cluster, _ = up()
+    made: list[str] = []
+    numbers = {each: cluster.at(cluster.now + 5, lambda each=each: made.append(each))  # type: ignore[misc]
+               for each in ("first", "second", "third")}
+    cluster.call_off(numbers["second"])
+    cluster.elapse(5)
+    assert made == ["first", "third"]

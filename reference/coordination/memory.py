@@ -27,8 +27,8 @@ from ..links import Link
 from .port import Loss, Transaction
 from .server import Server
 from .terms import (
-    Children, Connected, ConnectionLost, Data, Delivery, Disconnected, Event, Exists, Expired,
-    Found, Listed, NoNode, Read, Reply, Request, Result, SessionExpired, Stat,
+    Connected, ConnectionLost, Data, Delivery, Disconnected, Event, Expired,
+    Found, Listed, NoNode, Read, Reading, Reply, Request, Result, SessionExpired, Stat,
 )
 from .tree import check_paths
 from .watches import Watch, watch_of, watched_by
@@ -71,6 +71,8 @@ class _Client:
     quiet_since: int | None = None      # since when it hears nothing
     deadline: int | None = None         # when its session expires; kept by the server
     boot: int = 0                       # in which life of the server the connection was made
+    next: int | None = None             # when there is something to do for it, as last worked out …
+    is_changed: bool = True             # … unless it has changed since
     losses: list[Loss] = field(default_factory=list)
 
     @property
@@ -144,10 +146,10 @@ class InMemory:
 
     def collect(self, within: int = 0) -> list[tuple[int, Delivery]]:
         """See ``Coordination.collect``; waiting is a jump of the virtual time."""
-        until = self.now + within
         if not within and not self._inbox and (
-                (instant := self.next_instant()) is None or instant > until):
+                (instant := self.next_instant()) is None or instant > self.now):
             return []       # it is asked after every event of a cluster, mostly for nothing
+        until = self.now + within
         while not self._inbox:
             instant = self.next_instant()
             if instant is None or instant > until:
@@ -156,6 +158,11 @@ class InMemory:
             self.advance(max(self.now, instant))
         collected, self._inbox = self._inbox, []
         return collected
+
+    @property
+    def may_deliver(self) -> bool:
+        """See ``TimedCoordination``: unless a call came since it was last looked at."""
+        return bool(self._inbox) or not self._is_next_known
 
     # -- time ---------------------------------------------------------------------------------
 
@@ -167,10 +174,12 @@ class InMemory:
             self._is_next_known = False
             self.now = max(self.now, instant)
             for handle in range(len(self._clients)):
-                when = self._next_of(self._clients[handle])
+                client = self._clients[handle]
+                when = self._next_of(client) if client.is_changed else client.next
                 if when is not None and when <= self.now:
                     self._run_server_for(handle)
                     self._run_client(handle)
+                    client.is_changed = True
             self._is_next_known = False  # a receiver of a transaction may have submitted a request
         self.now = now
 
@@ -182,14 +191,22 @@ class InMemory:
         if not self._is_next_known:
             least: int | None = None
             for client in self._clients:
-                if client.state is not _State.OVER or client.deadline is not None:
-                    least = _earlier(least, self._next_of(client))
+                when = self._next_of(client) if client.is_changed else client.next
+                if when is not None and (least is None or when < least):
+                    least = when
             self._next, self._is_next_known = least, True
         return self._next
 
     def _next_of(self, client: _Client) -> int | None:
-        """When the server or the client has something to do next for this one, if ever."""
-        # Asked for each client whenever anything has happened: it makes no lists.
+        """When the server or the client has something to do next for this one, if ever.
+
+        It is worked out once for each change of the client.
+        """
+        client.is_changed = False
+        client.next = self._next_worked_out(client)
+        return client.next
+
+    def _next_worked_out(self, client: _Client) -> int | None:
         least = client.deadline if self.is_running else None
         if client.state is _State.CONNECTED:
             if client.up and self._reaches_server(client):
@@ -232,7 +249,7 @@ class InMemory:
             self._break(handle)
             return
         result, told = self.server.handle(client.session, request)
-        if not isinstance(request, Read | Children | Exists):
+        if not isinstance(request, Reading):
             self._record(Transaction(self.now, handle, request, result))
         self._tell(told)
         if loss is Loss.REPLY:
@@ -243,6 +260,7 @@ class InMemory:
     def _tell(self, told: list[tuple[int, Event]]) -> None:
         for session, event in told:
             client = self._clients[self._by_session[session]]
+            client.is_changed = True
             client.down.send(self.now, (self.server.zxid, event))
 
     def _end_session(self, handle: int) -> None:
@@ -296,7 +314,7 @@ class InMemory:
         self._inbox.append((handle, told))
 
     def _arm(self, client: _Client, request: Request, result: Result) -> None:
-        if not isinstance(request, Read | Children | Exists):
+        if not isinstance(request, Reading):
             return
         assert isinstance(result, Data | Listed | Found | NoNode)
         watch = watch_of(request, result)
@@ -394,7 +412,7 @@ class InMemory:
     def stop(self) -> None:
         self.is_running = self._is_next_known = False
         for handle, client in enumerate(self._clients):
-            client.deadline = None
+            client.is_changed, client.deadline = True, None
             self.server.forget(client.session)
             self._notice_death(handle)
 
@@ -402,6 +420,7 @@ class InMemory:
         self.is_running, self._is_next_known = True, False
         self._boot += 1
         for client in self._clients:
+            client.is_changed = True
             if client.session in self.server.sessions:
                 client.deadline = self.now + client.timeout
             if client.connect_at is not None:
@@ -421,7 +440,9 @@ class InMemory:
     def _client(self, handle: int) -> _Client:
         """A client; the caller may change what is due next for it."""
         self._is_next_known = False
-        return self._at(handle)
+        client = self._at(handle)
+        client.is_changed = True
+        return client
 
     def _at(self, handle: int) -> _Client:
         if not 0 <= handle < len(self._clients):
@@ -429,6 +450,7 @@ class InMemory:
         return self._clients[handle]
 
     def _open_client(self, handle: int) -> _Client:
-        if self._client(handle).is_closed:
+        client = self._client(handle)
+        if client.is_closed:
             raise CoordinationMisuse(f"session {handle!r} was closed")
-        return self._client(handle)
+        return client

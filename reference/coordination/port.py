@@ -120,6 +120,11 @@ class TimedCoordination(FaultyCoordination, Protocol):
     now: int
     is_running: bool
 
+    @property
+    def may_deliver(self) -> bool:
+        """False if ``collect`` would return nothing now."""
+        ...
+
     def advance(self, now: int) -> None:
         """Let everything happen that is due until ``now``, which is included."""
         ...

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .terms import (
-    Children, Delete, Event, Exists, Multi, Read, Request, Result, SessionExpired, Stat,
+    Delete, Event, Exists, Multi, Reading, Request, Result, SessionExpired, Stat,
 )
 from .tree import Tree
 from .watches import Watch, Watches, missed, watch_of
@@ -40,7 +40,7 @@ class Server:
         """Carry out a request: its result, and the events that sessions receive before that."""
         if session not in self.sessions:
             return SessionExpired(), []
-        if isinstance(request, Read | Children | Exists):
+        if isinstance(request, Reading):
             result = self.tree.read(request)
             watch = watch_of(request, result)
             if watch is not None:

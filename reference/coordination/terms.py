@@ -22,7 +22,7 @@ __all__ = [
     "ANY_VERSION", "BadVersion", "Check", "Checked", "Children", "Committed", "Connected",
     "ConnectionLost", "Create", "Created", "Data", "Delete", "Deleted", "Delivery",
     "Disconnected", "EphemeralParent", "Event", "Exists", "Expired", "Failure", "Found", "Kind",
-    "Listed", "Multi", "NoNode", "NodeExists", "NotEmpty", "Operation", "Read", "Reply",
+    "Listed", "Multi", "NoNode", "NodeExists", "NotEmpty", "Operation", "Read", "Reading", "Reply",
     "Request", "Result", "RolledBack", "SessionExpired", "Stat", "Write", "Written",
 ]
 
@@ -121,6 +121,7 @@ class Multi:
     operations: tuple[Operation, ...]
 
 
+Reading: TypeAlias = Read | Children | Exists
 Request: TypeAlias = Create | Write | Delete | Read | Children | Exists | Multi
 
 

@@ -8,12 +8,13 @@ are in the modules beside this one.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from .terms import (
     ANY_VERSION, BadVersion, Check, Checked, Children, Committed, Create, Created, Data, Delete,
     Deleted, EphemeralParent, Event, Exists, Found, Kind, Listed, Multi, NodeExists, NoNode,
-    NotEmpty, Operation, Read, Request, RolledBack, Stat, Write, Written,
+    NotEmpty, Operation, Reading, Request, RolledBack, Stat, Write, Written,
 )
 
 __all__ = ["PathMisuse", "Tree", "check_paths", "parent_of"]
@@ -44,6 +45,7 @@ class _Node(NamedTuple):
                     self.creations + deletions, self.owner, len(self.names))
 
 
+@lru_cache(maxsize=1 << 12)     # the same few paths come again and again
 def parent_of(path: str) -> str:
     """The path of the znode above; raises ``PathMisuse``."""
     if not path.startswith("/") or path.endswith("/") or "//" in path:
@@ -56,7 +58,7 @@ def check_paths(request: Request | Check) -> None:
     if isinstance(request, Multi):
         for operation in request.operations:
             check_paths(operation)
-    elif request.path != "/" or not isinstance(request, Read | Children | Exists):
+    elif request.path != "/" or not isinstance(request, Reading):
         parent_of(request.path)
 
 
@@ -69,7 +71,7 @@ class Tree:
 
     # -- reading ------------------------------------------------------------------------------
 
-    def read(self, request: Read | Children | Exists) -> Data | Listed | Found | NoNode:
+    def read(self, request: Reading) -> Data | Listed | Found | NoNode:
         """The present result of a reading request."""
         node = self._nodes.get(request.path)
         if isinstance(request, Exists):

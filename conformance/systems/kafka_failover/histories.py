@@ -9,7 +9,7 @@ are numbered in the order of their appearance.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain
@@ -32,7 +32,7 @@ from ....spec.notation.rules import Rule
 from ...suites.history import rules_of
 from .holding import Holding
 from .known import Era, Log, Place, Written
-from .port import WORDS, Event
+from .port import WITH_BROKERS, WORDS, Event
 from .tenures import Tenures
 
 __all__ = ["MACHINES", "RULES", "HistoryJudge", "Offence", "Terms", "in_words"]
@@ -172,14 +172,23 @@ class HistoryJudge:
     def _take(self, observed: Iterable[Observation], event: Event) -> Offence | None:
         found = None
         for machine, key, step in observed:
-            if self._is_forfeit(machine, key):
+            if (self._eras or self._unwanted) and self._is_forfeit(machine, key):
                 continue
-            if self._exercised is not None and _guarded_by(machine.__name__).isdisjoint(
-                    self.unjudged):
-                self._exercised.update(_at_stake(machine.__name__, step[0]))
-            offence = self._judge(machine, key, step, event)
+            if self._exercised is not None and not (self.unjudged and self._lost(machine)):
+                for rule in _at_stake(machine.__name__, step[0]):
+                    self._exercised[rule] += 1
+            try:
+                monitor = self._monitors[machine, key]
+            except KeyError:
+                monitor = self._monitor(machine, key)
+            if monitor is None or monitor.follows(step):
+                continue
+            offence = self._judge(monitor, machine, key, step, event)
             found = found or offence
         return found
+
+    def _lost(self, machine: type[Machine]) -> bool:
+        return not self.unjudged.isdisjoint(_guarded_by(machine.__name__))
 
     def _is_forfeit(self, machine: type[Machine], key: Hashable) -> bool:
         """True if it is about records without promises: after an unclean election, or since their
@@ -190,13 +199,10 @@ class HistoryJudge:
         return partition in self._unwanted or (era is not None and not era.has_begun)
 
     def _judge(
-        self, machine: type[Machine], key: Hashable, step: Step, event: Event
+        self, monitor: Monitor, machine: type[Machine], key: Hashable, step: Step, event: Event
     ) -> Offence | None:
         """Let the machine of a key take a step; the offence, if a rule refuses it. A lost one
         judges no more."""
-        monitor = self._monitor(machine, key)
-        if monitor is None:
-            return None
         failure = None
         is_lost = any(value > MOST for _, value in step[1])
         try:
@@ -213,11 +219,11 @@ class HistoryJudge:
             self.unjudged |= _guarded_by(machine.__name__)
         return None
 
-    def _monitor(self, machine: type[Machine], key: Hashable) -> Monitor | None:
-        if (machine, key) not in self._monitors:
-            sets = _sets(machine.__name__, self._constants(machine), self._candidates)
-            self._monitors[machine, key] = Monitor(sets.bound, sets=sets)
-        return self._monitors[machine, key]
+    def _monitor(self, machine: type[Machine], key: Hashable) -> Monitor:
+        """A monitor of a thing that was not there until now."""
+        sets = _sets(machine.__name__, self._constants(machine), self._candidates)
+        monitor = self._monitors[machine, key] = Monitor(sets.bound, sets=sets)
+        return monitor
 
     def _constants(self, machine: type[Machine]) -> tuple[tuple[str, int], ...]:
         known = {"N": self.terms.brokers, "m": self.terms.min_isr, "V": VALUES, "H": MOST,
@@ -228,7 +234,7 @@ class HistoryJudge:
         tell = _TELLING.get(event.what)
         if tell is not None:
             numbers = [each if isinstance(each, int) else 0 for each in event.about]
-            if event.what in _WITH_BROKERS:
+            if event.what in WITH_BROKERS:
                 brokers = frozenset(map(int, str(event.about[-1]).split(",")))
                 yield from tell(self, *numbers[:-1], brokers)
             else:
@@ -584,15 +590,3 @@ _TELLING: Final[Mapping[str, Callable[..., Iterator[Observation]]]] = {
     "queued": HistoryJudge._queued, "gone": HistoryJudge._gone,
     "moves": HistoryJudge._moves, "moved": HistoryJudge._moved,
 }
-
-_WITH_BROKERS: Final = ("state", "assigned", "moves")
-"""Events with brokers in their last field."""
-
-
-def brokers_of(event: Event) -> Collection[int]:
-    """The brokers that an event names, to be checked against the deployed ones."""
-    fields = dict(zip(WORDS[event.what].fields, event.about, strict=True))
-    named = [int(fields[name]) for name in ("broker", "to") if name in fields]
-    if event.what in _WITH_BROKERS:
-        named += map(int, str(event.about[-1]).split(","))
-    return named

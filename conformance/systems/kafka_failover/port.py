@@ -11,6 +11,7 @@ controllers and leaders, and broker epochs, are numbers that grow.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from ...ports.base import (
@@ -19,8 +20,8 @@ from ...ports.base import (
 from ...ports.histories import About, Histories, is_number
 
 __all__ = [
-    "DEEDS", "FAULTS", "HISTORIES", "MOMENTS", "OPERATING", "PORT", "WORDS", "Event", "Word",
-    "PROCESSES", "REASONS", "is_list_of_brokers", "is_wait",
+    "DEEDS", "FAULTS", "HISTORIES", "MOMENTS", "OPERATING", "PORT", "PROCESSES", "REASONS",
+    "WITH_BROKERS", "WORDS", "Event", "Word", "is_list_of_brokers", "is_wait", "last_broker",
 ]
 
 
@@ -181,6 +182,21 @@ def is_wait(name: str, text: str) -> bool:
         return text in REASONS
     who, _, number = text.partition("-")
     return who in PROCESSES and (is_number(number) or (not number and "-" not in text))
+
+
+WITH_BROKERS: Final = ("state", "assigned", "moves")
+"""Events with brokers in their last field."""
+
+
+@lru_cache(maxsize=1 << 12)
+def last_broker(what: str, about: tuple[int | str, ...]) -> int:
+    """The largest number of a broker in a word and its fields, to be checked against the deployed
+    ones; -1 if there is none."""
+    fields = dict(zip(WORDS[what].fields, about, strict=True))
+    named = [int(fields[name]) for name in ("broker", "to") if name in fields]
+    if what in WITH_BROKERS:
+        named += map(int, str(about[-1]).split(","))
+    return max(named, default=-1)
 
 
 def is_list_of_brokers(text: str) -> bool:

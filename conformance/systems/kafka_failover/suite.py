@@ -22,10 +22,10 @@ from ...suites.planned import ENDS, PlannedConversation
 from ...suites.remembered import kept, tally
 from ...suites.says import Fields, on, table
 from ...suites.suite import Exchange
-from .histories import MACHINES, HistoryJudge, Offence, Terms, brokers_of
+from .histories import MACHINES, HistoryJudge, Offence, Terms
 from .programs import LONG, draw, draw_long, easier
 from .waiting import Wait, who_waits
-from .port import DEEDS, HISTORIES, MOMENTS, PORT, Event
+from .port import DEEDS, HISTORIES, MOMENTS, PORT, Event, last_broker
 
 __all__ = ["SUITE", "FailoverConversation"]
 
@@ -104,7 +104,7 @@ class FailoverConversation(PlannedConversation):
         return HISTORIES.events(rows)
 
     def wrong_with(self, event: Event, deployed: Message) -> str:
-        is_known = max(brokers_of(event), default=-1) < deployed["brokers"]
+        is_known = last_broker(event.what, event.about) < deployed["brokers"]
         return "" if is_known else "there is no such broker"
 
 

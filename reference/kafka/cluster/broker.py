@@ -39,6 +39,9 @@ from .requests import Leader, Metadata, WhoLeads
 
 __all__ = ["Broker"]
 
+_OF_CONTROLLERS: Final = LeaderAndIsr | UpdateMetadata | StopReplica
+_OF_PARTITIONS: Final = Fetch | EndOfEpoch | Produce | ReadRequest
+
 REQUEST_WITHIN: Final = 25
 FETCH_EVERY: Final = 8
 CHECK_EVERY: Final = 30
@@ -143,11 +146,11 @@ class Broker:
 
     def handle(self, sender: int, body: Any, answer: Answer) -> None:
         """Answer a request of a controller, a broker or a client."""
-        if isinstance(body, LeaderAndIsr | UpdateMetadata | StopReplica):
+        if isinstance(body, _OF_CONTROLLERS):
             answer(self.obey(body))
         elif isinstance(body, WhoLeads):
             answer(Metadata(self.leaders.get(body.partition)))
-        elif isinstance(body, Fetch | EndOfEpoch | Produce | ReadRequest):
+        elif isinstance(body, _OF_PARTITIONS):
             self._of_partition(body, answer)
 
     def _of_partition(self, body: Any, answer: Answer) -> None:

@@ -55,6 +55,7 @@ from typing import Final, NamedTuple
 from ...coordination.memory import InMemory
 from ...coordination.port import TimedCoordination, Transaction
 from ...coordination.terms import Create, Delete, Multi, Operation, Reply, Write
+from ...numbers import below
 from ..controller import znodes
 from ..replication.messages import NOBODY
 from ..replication.replica import Disk
@@ -109,6 +110,7 @@ class Cluster:
         self.upon: list[tuple[str, Callable[[int], None]]] = []     # calls that wait for an event
         self._due: list[tuple[int, int, Callable[[], None]]] = []
         self._order = count()
+        self._called_off: set[int] = set()      # numbers of calls that are due and not made
         self.store = store(self._delay, self._changed)
         self.network = Network(self.random, lambda: self.now, self.at, self._deliver)
         self._sessions: dict[int, Process] = {}
@@ -127,7 +129,7 @@ class Cluster:
         self.consumers = {each: self._consumer(each) for each in self.assignment}
 
     def _delay(self) -> int:
-        return self.random.randint(1, DELAY_MAX)
+        return 1 + below(self.random, DELAY_MAX)
 
     def _prepare(self) -> None:
         """An operator creates the topic."""
@@ -146,9 +148,15 @@ class Cluster:
     # -- used by processes
     # ----------------------------------------------------------------------------
 
-    def at(self, when: int, what: Callable[[], None]) -> None:
-        """Plan a call for an instant."""
-        heapq.heappush(self._due, (max(when, self.now), next(self._order), what))
+    def at(self, when: int, what: Callable[[], None]) -> int:
+        """Plan a call for an instant; the number by which it can be called off."""
+        number = next(self._order)
+        heapq.heappush(self._due, (max(when, self.now), number, what))
+        return number
+
+    def call_off(self, number: int) -> None:
+        """A planned call is not made any more."""
+        self._called_off.add(number)
 
     def send(self, envelope: Envelope) -> None:
         """Give a message to the network."""
@@ -157,7 +165,7 @@ class Cluster:
     def _deliver(self, envelope: Envelope) -> None:
         process = self._processes.get(envelope.to)
         if process is not None:
-            process.run(lambda: process.receive(envelope))
+            process.run(partial(process.receive, envelope))
 
     def opened(self, process: Process) -> None:
         """A process has a new session."""
@@ -173,7 +181,7 @@ class Cluster:
     def record(self, what: str, *about: int | str) -> None:
         """Record an event, and run the calls that have waited for it."""
         self.history.append(Happened(self.now, what, about))
-        if what not in ("state", "waits") and about:
+        if self.upon and what not in ("state", "waits") and about:
             self._met(what, int(about[0]))
 
     def _met(self, moment: str, broker: int) -> None:
@@ -251,22 +259,40 @@ class Cluster:
     def _run(self, until: int, is_over: Callable[[], bool]) -> None:
         """Go from one event to the next until an instant, or until it is over."""
         while True:
-            store = self.store.next_instant()
-            when = min(self._due[0][0] if self._due else until + 1,
-                       until + 1 if store is None else store)
+            store, planned = self.store.next_instant(), self._planned(until)
+            when = until + 1 if planned is None else planned
+            if store is not None and store < when:
+                when = store
             if when > until:
                 break
             self.now = max(self.now, when)
             self.store.advance(self.now)
             self._hear()
             while self._due and self._due[0][0] <= self.now:
-                heapq.heappop(self._due)[2]()
-                self._hear()
+                _, number, what = heapq.heappop(self._due)
+                if number in self._called_off:
+                    self._called_off.discard(number)
+                    continue
+                what()
+                if self.store.may_deliver:
+                    self._hear()
             if is_over():
                 return
         self.now = until
         self.store.advance(until)
         self._hear()
+
+    def _planned(self, until: int) -> int | None:
+        """The instant of the next call that is planned.
+
+        Those that were called off ``until`` then pass unseen, unless the service has deliveries:
+        those are heard at the next instant of any.
+        """
+        due = self._due
+        while (due and due[0][1] in self._called_off and due[0][0] <= until
+               and not self.store.may_deliver):
+            self._called_off.discard(heapq.heappop(due)[1])
+        return due[0][0] if due else None
 
     def _hear(self) -> None:
         for handle, told in self.store.collect():

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+
+from ...numbers import below
 
 __all__ = ["DELAY_MAX", "Envelope", "Network"]
 
@@ -20,8 +22,7 @@ DELAY_MAX: Final = 4
 """The maximal delay of a message without a fault, in ms."""
 
 
-@dataclass(frozen=True)
-class Envelope:
+class Envelope(NamedTuple):
     """A request or an answer between two processes, in one of their lives."""
 
     sender: int
@@ -36,7 +37,7 @@ class Network:
 
     def __init__(
         self, random: Random, now: Callable[[], int],
-        at: Callable[[int, Callable[[], None]], None], deliver: Callable[[Envelope], None],
+        at: Callable[[int, Callable[[], None]], object], deliver: Callable[[Envelope], None],
     ) -> None:
         self._random, self._now, self._at, self._deliver = random, now, at, deliver
         self._cuts: Counter[tuple[int, int]] = Counter()
@@ -46,15 +47,16 @@ class Network:
     def send(self, envelope: Envelope) -> None:
         """Send a message, which arrives later, or never."""
         link = envelope.sender, envelope.to
-        delay = self._random.randint(1, DELAY_MAX)
-        if self._extra[link] and self._random.random() < 0.5:
-            delay += self._random.randint(0, self._extra[link])
-        if self._random.randrange(100) < self._losing[link]:
+        delay = 1 + below(self._random, DELAY_MAX)
+        extra = self._extra.get(link, 0)
+        if extra and self._random.random() < 0.5:
+            delay += below(self._random, extra + 1)
+        if below(self._random, 100) < self._losing.get(link, 0):
             return
-        self._at(self._now() + delay, lambda: self._arrive(envelope))
+        self._at(self._now() + delay, partial(self._arrive, envelope))
 
     def _arrive(self, envelope: Envelope) -> None:
-        if not self._cuts[envelope.sender, envelope.to]:
+        if not self._cuts.get((envelope.sender, envelope.to)):
             self._deliver(envelope)
 
     def cut(self, one: int, other: int) -> None:

@@ -8,6 +8,7 @@ called after that.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 from ...coordination.terms import (
@@ -62,8 +63,12 @@ class World(Protocol):
         """The coordination service of all processes."""
         ...
 
-    def at(self, when: int, what: Callable[[], None]) -> None:
-        """Call ``what`` at that instant."""
+    def at(self, when: int, what: Callable[[], None]) -> int:
+        """Call ``what`` at that instant; the number by which it can be called off."""
+        ...
+
+    def call_off(self, number: int) -> None:
+        """Do not make a call that was planned."""
         ...
 
     def send(self, envelope: Envelope) -> None:
@@ -93,7 +98,7 @@ class Process:
         self._timeout = timeout
         self._backlog: list[Callable[[], None]] = []
         self._numbers = 0
-        self._calls: dict[int, Answer] = {}
+        self._calls: dict[int, tuple[Answer, int]] = {}     # with the number of its timeout
         self._asked: dict[int, Callable[[Result], None]] = {}
         self.session = -1               # the handle of its session
         self.service_session = 0        # the id that the service gave it
@@ -111,10 +116,10 @@ class Process:
         self._clock_set = self.world.now, self.clock()
         self.rate = rate
 
-    def later(self, delay: int, what: Callable[[], None]) -> None:
-        """Call after ``delay`` ms of its own clock."""
+    def later(self, delay: int, what: Callable[[], None]) -> int:
+        """Call after ``delay`` ms of its own clock; the number by which that can be called off."""
         real = max(1, delay * 100 // self.rate)
-        self.world.at(self.world.now + real, lambda: self.run(what))
+        return self.world.at(self.world.now + real, partial(self.run, what))
 
     def run(self, what: Callable[[], None]) -> None:
         """Call now, or when the process continues; never after its end."""
@@ -138,13 +143,20 @@ class Process:
         """Ask another process: ``then`` gets the answer, or None if there is none in time."""
         self._numbers += 1
         number = self._numbers
-        self._calls[number] = then
         self.world.send(Envelope(self.id, to, number * 1000 + self.life, body))
-        self.later(within, lambda: self._end_call(number, None))
+        self._calls[number] = then, self.later(within, partial(self._give_up, number))
+
+    def _give_up(self, number: int) -> None:
+        # In a pause both the timeout and an answer may have come; the first of them counts.
+        if number in self._calls:
+            then, _ = self._calls.pop(number)
+            then(None)
 
     def _end_call(self, number: int, answer: Any) -> None:
-        then = self._calls.pop(number, None)
-        if then is not None:
+        """Take the first answer to a call; its timeout is not waited for."""
+        if number in self._calls:
+            then, timeout = self._calls.pop(number)
+            self.world.call_off(timeout)
             then(answer)
 
     def receive(self, envelope: Envelope) -> None:

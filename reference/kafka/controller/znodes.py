@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from .terms import Leadership, TopicPartition
@@ -32,8 +33,11 @@ TOP_LEVEL: Final = ("/brokers", IDS, TOPICS, "/admin", DELETE_TOPICS, ISR_CHANGE
 """The znodes that everything else needs, in an order in which they can be created."""
 
 
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
+
+
 def _text(**what: Any) -> bytes:
-    return json.dumps({"version": 1, **what}, separators=(",", ":")).encode()
+    return _ENCODER.encode({"version": 1, **what}).encode()
 
 
 def broker_path(broker: int) -> str:
@@ -68,6 +72,7 @@ def state_text(leadership: Leadership) -> bytes:
                  isr=list(leadership.isr), controller_epoch=leadership.controller_epoch)
 
 
+@lru_cache(maxsize=1 << 10)     # a state is looked at again and again
 def state_of(data: bytes, version: int) -> Leadership:
     """The leadership in a znode of this version."""
     read = json.loads(data)

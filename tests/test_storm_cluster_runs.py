@@ -320,3 +320,22 @@ def test_an_acker_has_no_user_code_that_could_raise() -> None:
     acker = WORDS.on(1).tasks_of()["acker"][0]
     with pytest.raises(ScenarioMisuse):
         Scenario(WORDS, 1, 1, Settings(), (Fault(0, What.THROW, acker),), seed=0)
+
+
+class Insisting(Cluster):
+    """Gives its turn to each task that rests, too."""
+
+    def _turn(self, number: int, task: int | None) -> bool:
+        worker = self.workers[number]
+        if worker is not None and task is not None and worker.tasks[task].rests():
+            before = len(self.history)
+            assert not worker.tasks[task].call() and len(self.history) == before
+        return super()._turn(number, task)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_task_that_rests_would_do_nothing_at_its_turn(name: str) -> None:
+    """So a run in which those get their turns as well has the same history."""
+    for seed in range(6):
+        one = scenario(TOPOLOGIES[name], seed)
+        assert Insisting(one).run() == run(one)

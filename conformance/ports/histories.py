@@ -8,7 +8,7 @@ histories.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final, Generic, TypeVar
 
 __all__ = ["About", "Histories", "is_number"]
@@ -26,15 +26,14 @@ _HISTORIES: Final = 8
 class Histories(Generic[E]):
     """Reads the histories of a port.
 
-    ``said`` reads a text after its instant and blank, None if it is of no event; ``made`` makes an
-    event of an instant, a word, and its fields.
+    ``said`` reads a text after its instant and blank, None if it is of no event. An event is a
+    named tuple of an instant, a word, and its fields.
     """
 
-    def __init__(
-        self, made: Callable[[int, str, tuple[int | str, ...]], E],
-        said: Callable[[str], About | None],
-    ) -> None:
-        self._made = made
+    def __init__(self, event: type[E], said: Callable[[str], About | None]) -> None:
+        # Without the function in Python that a named tuple has for it: a history has hundreds.
+        self._made: Callable[[tuple[int, str, tuple[int | str, ...]]], E] = partial(
+            tuple.__new__, event)   # type: ignore[type-var]
         self._said = lru_cache(maxsize=_TEXTS)(said)
         self._read = lru_cache(maxsize=_HISTORIES)(self._read_anew)
 
@@ -42,7 +41,7 @@ class Histories(Generic[E]):
         """The event of a text; None if the text is no event. Its instant is a whole number."""
         at, _, rest = row.partition(" ")
         instant, said = _instant(at), self._said(rest)
-        return None if instant is None or said is None else self._made(instant, *said)
+        return None if instant is None or said is None else self._made((instant, *said))
 
     def are(self, rows: object) -> bool:
         """True if a value is a list of texts of events."""
@@ -56,13 +55,8 @@ class Histories(Generic[E]):
         return read
 
     def _read_anew(self, rows: tuple[str, ...]) -> tuple[E, ...] | None:
-        found: list[E] = []
-        for row in rows:
-            event = self.event(row)
-            if event is None:
-                return None
-            found.append(event)
-        return tuple(found)
+        found = tuple(map(self.event, rows))
+        return None if None in found else found     # type: ignore[return-value]
 
 
 def is_number(text: str) -> bool:

@@ -30,7 +30,7 @@ Invariants
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from .rotating import RotatingMap
@@ -105,21 +105,21 @@ class Acker:
         if type(task) is not int or task < 0:
             raise AckerMisuse(f"a spout task is an integer from 0 up, not {task!r}")
         entry = self._entries.get(root) or Entry()
-        self._keep(root, replace(entry, value=self._with_init(entry, value), task=task))
+        self._keep(root, Entry(self._with_init(entry, value), task, entry.failed))
         return self._conclude(root)
 
     def ack(self, root: int, value: int) -> tuple[Tell, ...]:
         """ACK: the xor of an edge with those of the tuples emitted from it."""
         self._check(root=root, value=value)
         entry = self._entries.get(root) or Entry()
-        self._keep(root, replace(entry, value=self._with_ack(entry, value)))
+        self._keep(root, Entry(self._with_ack(entry, value), entry.task, entry.failed))
         return self._conclude(root)
 
     def fail(self, root: int) -> tuple[Tell, ...]:
         """FAIL: a bolt has failed a tuple of the tree."""
         self._check(root=root)
         entry = self._entries.get(root) or Entry()
-        self._renew(root, replace(entry, failed=True))
+        self._renew(root, Entry(entry.value, entry.task, failed=True))
         return self._conclude(root)
 
     def reset_timeout(self, root: int) -> tuple[Tell, ...]:

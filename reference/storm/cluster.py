@@ -51,6 +51,7 @@ from typing import Final, NamedTuple
 from .executor import BoltTask, Log, SpoutTask
 from .faults import Fault, Scenario, What
 from ..links import Connection
+from ..numbers import below, shuffled
 from .status import Sent, Status
 from .topologies import Kind, Message, deploy
 from .worker import Parts, Place, Worker, name_of
@@ -101,6 +102,11 @@ class Happened(NamedTuple):
     at: int
     what: str
     about: tuple[int | str, ...]
+
+
+_HAPPENED: Final[Callable[[tuple[int, str, tuple[int | str, ...]]], Happened]] = partial(
+    tuple.__new__, Happened)
+"""Makes an event of its fields, in a third of the time: a run has hundreds."""
 
 
 class _Gone(BaseException):
@@ -161,10 +167,10 @@ class Cluster:
 
     def record(self, what: str, *about: int | str) -> None:
         """Put an event into the history, with the time."""
-        self.history.append(Happened(self.now, what, about))
+        self.history.append(_HAPPENED((self.now, what, about)))
 
     def _delay(self) -> int:
-        return self.random.randint(1, DELAY_MAX)
+        return 1 + below(self.random, DELAY_MAX)
 
     def _at(self, when: int, what: Callable[[], None]) -> None:
         self._due.append((when, what))
@@ -185,7 +191,7 @@ class Cluster:
                 self._guarded(number, partial(self._check, worker))
             if self.now % self._period == self._period - 1:
                 self._guarded(number, worker.tick)
-            if worker.owes:
+            if worker.owed:
                 self._guarded(number, worker.run_timer)
             if worker.batches and self.now % FLUSH_EVERY == 0:
                 self._guarded(number, worker.run_flush_timer)
@@ -221,8 +227,9 @@ class Cluster:
         do."""
         chosen: list[_Actor] = []
         left_out: list[_Actor] = []
-        for actor in _shuffled(self._actors, self.random):
-            (chosen if self.random.random() < 0.75 else left_out).append(actor)
+        chance = self.random.random
+        for actor in shuffled(self.random, self._actors):
+            (chosen if chance() < 0.75 else left_out).append(actor)
         return self._turns_of(chosen) or self._turns_of(left_out)
 
     def _turns_of(self, actors: list[_Actor]) -> bool:
@@ -468,20 +475,6 @@ class Cluster:
             if at in path:
                 return (*path[path.index(at):], at)
         return ()
-
-
-def _shuffled(actors: list[_Actor], random: Random) -> list[_Actor]:
-    """Some actors in any order: that of ``Random.shuffle``, for the same numbers.
-
-    Its own way to them is as long as all turns of actors with nothing to do."""
-    found, draw = actors.copy(), random.getrandbits
-    for last in range(len(found) - 1, 0, -1):
-        bits = (last + 1).bit_length()
-        other = draw(bits)
-        while other > last:
-            other = draw(bits)
-        found[last], found[other] = found[other], found[last]
-    return found
 
 
 def run(scenario: Scenario, parts: Parts | None = None) -> tuple[Happened, ...]:

@@ -111,7 +111,12 @@ class Executor:
         self.context = context
         self.pending: deque[Message] = deque()
         self._numbers: dict[int, int] = {}
-        self._turns: dict[int, int] = {}
+        self._turns: dict[int, int] = {}        # by the number of a stream
+        topology, tasks = context.topology, context.topology.tasks_of()
+        name = topology.component_of(task)
+        self._ackers = tasks["acker"]
+        self._subscribed = [(number, stream, tasks[stream.target]) for number, stream
+                            in enumerate(topology.streams) if stream.source == name]
         self._waiter = Waiter()
         self._is_to_throw = False
 
@@ -178,21 +183,16 @@ class Executor:
 
     def targets(self, value: tuple[object, ...]) -> list[int]:
         """The tasks to which a tuple goes: one of each component that is subscribed."""
-        topology = self.context.topology
-        name, tasks = topology.component_of(self.task), topology.tasks_of()
         found = []
-        for number, stream in enumerate(topology.streams):
-            if stream.source == name:
-                among = tasks[stream.target]
-                turn = self._turns.get(number, 0) if stream.key is None else stream.key(value)
-                self._turns[number] = turn + 1
-                found.append(among[turn % len(among)])
+        for number, stream, among in self._subscribed:
+            turn = self._turns.get(number, 0) if stream.key is None else stream.key(value)
+            self._turns[number] = turn + 1
+            found.append(among[turn % len(among)])
         return found
 
     def acker_of(self, root: int) -> int:
         """The one acker task that follows a root."""
-        ackers = self.context.topology.tasks_of()["acker"]
-        return ackers[root % len(ackers)]
+        return self._ackers[root % len(self._ackers)]
 
     def draw(self) -> int:
         """An id of an edge or a root: 64 bits, and never 0."""

@@ -159,7 +159,7 @@ class Worker:
         self.tracker = parts.tracker(
             name_of(place.number), here, reminder=settings.reminder, repeat=settings.repeat,
             incarnation=place.life)
-        self._owed: dict[int, None] = {}        # tasks with a tick that has yet to find a slot
+        self.owed: dict[int, None] = {}        # tasks with a tick that has yet to find a slot
         self._ticks = 0
         self._held_back: set[int] = set()       # tasks for which `held` was recorded
         batch = max(1, min(settings.batch, settings.capacity // 2))
@@ -276,11 +276,6 @@ class Worker:
 
     # -- connections and timers ---------------------------------------------------------------
 
-    @property
-    def owes(self) -> bool:
-        """True if a tick has yet to find a slot."""
-        return bool(self._owed)
-
     def reach(self, peer: int) -> None:
         """This worker has a connection on which it can send to another."""
         self.connected.add(peer)
@@ -305,7 +300,7 @@ class Worker:
 
     def tick(self) -> None:
         """A period of the message timeout has passed: every task is owed a tick."""
-        self._owed |= dict.fromkeys(self.tasks)
+        self.owed |= dict.fromkeys(self.tasks)
         self.run_timer()
 
     def run_timer(self) -> bool:
@@ -313,9 +308,9 @@ class Worker:
 
         The driver of a worker calls this from time to time; ``tick`` calls it as well.
         """
-        served = [task for task in self._owed if self._put(Kind.TICK, task)]
+        served = [task for task in self.owed if self._put(Kind.TICK, task)]
         for task in served:
-            del self._owed[task]
+            del self.owed[task]
         return bool(served)
 
     def run_flush_timer(self) -> bool:

@@ -37,7 +37,7 @@ class ReferenceTopology(PortAdapter):
         if self._planned is not None:
             raise Declined("deployed-already")
         self._planned = _or_declined(lambda: Scenario(
-            replace(self._topology(topology), ackers=ackers), workers, messages,
+            _with_ackers(self._topology(topology), ackers), workers, messages,
             Settings(capacity=self._capacity, **sizes), (), seed))
         return True
 
@@ -87,6 +87,11 @@ class ReferenceTopology(PortAdapter):
     def run(self) -> list[str]:
         planned, self._planned = self._scenario(), None
         return [row_of(event) for event in Cluster(planned, self.parts, self.worker_type).run()]
+
+
+@lru_cache(maxsize=64)      # so that what a topology knows of its tasks is found out once
+def _with_ackers(topology: Topology, ackers: int | None) -> Topology:
+    return replace(topology, ackers=ackers)
 
 
 def _or_declined(plan: Callable[[], Scenario]) -> Scenario:

@@ -125,7 +125,10 @@ class HistoryJudge:
             except KeyError:
                 monitor = self._monitor(machine, key)
             if self._exercised is not None and not (self.unjudged and self._lost(machine)):
-                for rule in self._stakes(machine, step[0]):
+                at_stake = self._at_stake.get((machine, step[0]))
+                if at_stake is None:
+                    at_stake = self._stakes(machine, step[0])
+                for rule in at_stake:
                     self._exercised[rule] += 1
             if monitor is None or monitor.follows(step):
                 continue
@@ -165,10 +168,7 @@ class HistoryJudge:
         return monitor
 
     def _stakes(self, machine: type[Machine], name: str) -> tuple[str, ...]:
-        found = self._at_stake.get((machine, name))
-        if found is None:
-            found = self._at_stake[machine, name] = _at_stake(
-                machine.__name__, name, self._idle)
+        found = self._at_stake[machine, name] = _at_stake(machine.__name__, name, self._idle)
         return found
 
     def _constants(self, machine: type[Machine], key: Hashable) -> tuple[tuple[str, int], ...]:

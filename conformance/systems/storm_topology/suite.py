@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import lru_cache
 from random import Random
 from typing import ClassVar, Final
 
@@ -106,8 +107,12 @@ class TopologyConversation(PlannedConversation):
 
 def _deployed(request: Message) -> Topology:
     """The topology that a request deploys, with its number of ackers."""
-    topology = _KNOWN[request["topology"]]
-    return replace(topology, ackers=request.get("ackers", 1)).on(request["workers"])
+    return _known(request["topology"], request.get("ackers", 1), request["workers"])
+
+
+@lru_cache(maxsize=256)     # asked for at each fault of a program
+def _known(name: str, ackers: int | None, workers: int) -> Topology:
+    return replace(_KNOWN[name], ackers=ackers).on(workers)
 
 
 _OF_BOLTS: Final = ("fail", "toil")

@@ -12,7 +12,7 @@ from checkvalve.conformance.cli import root
 from checkvalve.conformance.designs import load_designs
 from checkvalve.spec.design.check import check
 from checkvalve.spec.design.loader import load
-from checkvalve.spec.design.reading.lints import lints
+from checkvalve.spec.design.reading.lints import MOST_LOOPS, lints
 from checkvalve.spec.notation.errors import InputError
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -139,6 +139,22 @@ def test_what_is_odd_is_told_with_its_place(text: str, spot: str, words: str) ->
 def test_what_the_odd_ones_were_made_of_is_not_odd(text: str) -> None:
     """Else another lint would have been reported of them."""
     assert lints(load(text, "d.yaml")) == ()
+
+
+def test_of_many_loops_that_do_not_balance_the_first_are_told() -> None:
+    """And how many there are; a long one is told by the tasks near the link that closes it."""
+    number = 150
+    ends = "".join(f"  t{n}: {{kind: zip}}\n  u{n}: {{kind: broadcast}}\n" for n in range(number))
+    links = "".join(
+        f"  - {{from: u{n}, to: t{n}, gives: {gives}, capacity: 4, name: {name}{n}}}\n"
+        for n in range(number) for name, gives in (("a", 1), ("b", 2)))
+    on = "".join(f"  - {{from: t{n}, to: u{(n + 1) % number}, capacity: 2}}\n"
+                 for n in range(number))
+    found = lints(load(f"checkvalve: 2\nname: many\ntasks:\n{ends}links:\n{links}{on}", "d.yaml"))
+    assert len(found) == MOST_LOOPS + 1
+    more = next(each.what for each in found if "more loops" in each.what)
+    assert int(more.split()[3]) in (number - MOST_LOOPS, number + 1 - MOST_LOOPS), more
+    assert max(len(each.what) for each in found) < 400
 
 
 def test_what_there_is_instead_is_told_in_the_plural() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from math import lcm
 from typing import Final
 
@@ -25,6 +26,11 @@ __all__ = ["Lint", "lints"]
 
 _FIXED: Final = {Kind.SOURCE, Kind.MAP, Kind.ZIP, Kind.BROADCAST, Kind.SCRIPT, Kind.TRANSITION}
 """Kinds that read and write the same numbers each time."""
+MOST_LOOPS: Final = 100
+"""Loops with rates that do not balance of which each is told; in a large design as many loops as
+there are links may be as long as the design."""
+MOST_NAMED: Final = 20
+"""Tasks of a loop that are all named."""
 _KEEPING: Final = {Flow.BLOCKING, Flow.CREDIT, Flow.STOP_AND_WAIT, Flow.UNBOUNDED}
 
 
@@ -168,7 +174,7 @@ def _unbalanced(design: Design) -> Iterator[_Found]:
         start, end = link.writers[0], link.readers[0]
         around.setdefault(start, []).append((link, end, Fraction(writes, reads)))
         around.setdefault(end, []).append((link, start, Fraction(reads, writes)))
-    told: set[str] = set()
+    told: dict[str, Link] = {}
     for first in around:
         if first in runs:
             continue
@@ -180,8 +186,13 @@ def _unbalanced(design: Design) -> Iterator[_Found]:
                     runs[other], parents[other] = runs[here] * factor, here
                     todo.append(other)
                 elif runs[other] != runs[here] * factor and link.name not in told:
-                    told.add(link.name)
-                    yield _imbalance(link, here, other, runs, factor, parents)
+                    told[link.name] = link
+                    if len(told) <= MOST_LOOPS:
+                        yield _imbalance(link, here, other, runs, factor, parents)
+    if len(told) > MOST_LOOPS:
+        yield (next(islice(told.values(), MOST_LOOPS, None)).spot,
+               f"the rates around {counted(len(told) - MOST_LOOPS, 'more loop')} do not balance "
+               "either", "Look at the first ones.")
 
 
 def _imbalance(
@@ -189,6 +200,8 @@ def _imbalance(
     parents: Mapping[str, str],
 ) -> _Found:
     way = _way(here, other, parents)
+    if len(way) > MOST_NAMED:
+        way = [*way[:3], "…", *way[-3:]]
     loop = " - ".join([*way, here])
     other_way = runs[other] / runs[here]
     base = lcm(factor.denominator, other_way.denominator)
@@ -212,7 +225,8 @@ def _way(here: str, other: str, parents: Mapping[str, str]) -> list[str]:
         return found
 
     one, two = up(here), up(other)
-    shared = next(name for name in one if name in two)
+    above = {*two}
+    shared = next(name for name in one if name in above)
     return [*one[:one.index(shared)], shared, *reversed(two[:two.index(shared)])]
 
 

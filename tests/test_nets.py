@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.nets.contest import CONTEST
 from benchmarks.nets.families import FAMILIES, pnml
 from checkvalve.conformance.cli import root
 from checkvalve.spec.design.check import Settings, check
@@ -22,7 +23,8 @@ from checkvalve.spec.nets.answer import Answer, Limits
 from checkvalve.spec.nets.bounds import bounding_sums, holds_exactly
 from checkvalve.spec.nets.deadlock import decide_deadlock, stages
 from checkvalve.spec.nets.growth import decide_bounded, grows
-from checkvalve.spec.nets.local import decide_local, stops_all
+from checkvalve.spec.nets.home import all_fire, every_run_ends, leads_home
+from checkvalve.spec.nets.local import ENDS, HOME, decide_local, stops_all
 from checkvalve.spec.nets.net import Net, net_of
 from checkvalve.spec.nets.reduce import reduce
 from checkvalve.spec.nets.search import visit
@@ -180,6 +182,34 @@ def test_a_net_that_siphons_show_to_be_live_has_neither_deadlock(net: Net) -> No
         assert not played.deadlocks
         if has_asymmetric_choice(net, Deadline(20)):
             assert not played.is_locked_in_part
+
+
+@settings(max_examples=25)
+@given(nets(weights=1))
+def test_what_is_said_of_runs_that_end_or_lead_back_is_what_the_token_game_says(net: Net) -> None:
+    """Where weights show that runs end, none is endless; where they lead home, none is locked."""
+    played = Played(net)
+    played.transitions = len(net.transitions)
+    if not played.whole:
+        assert not every_run_ends(net, Deadline(20))
+    elif every_run_ends(net, Deadline(20)):
+        assert played.deadlocks and not played.is_locked_in_part
+    elif all_fire(net, Deadline(20)) and leads_home(net, Deadline(20)):
+        assert not played.is_locked_in_part
+
+
+@pytest.mark.parametrize(("name", "size", "said"), [
+    ("philosophers", 40, HOME), ("memory", 8, HOME), ("grid", 5, HOME),
+    ("barrier", 20, HOME), ("MAPK", 1_000_000, HOME), ("queens", 8, ENDS),
+])
+def test_local_deadlock_is_excluded_in_families_without_a_search(
+    name: str, size: int, said: str
+) -> None:
+    """Of some of them siphons say nothing, and one of them deadlocks as a whole."""
+    net = (FAMILIES | CONTEST)[name].make(size)
+    answer = decide_local(net, Limits(Deadline(60), markings=10), Answer(Outcome.UNKNOWN, ""),
+                          Answer(Outcome.UNKNOWN, ""))
+    assert answer.outcome is Outcome.HOLDS and answer.method == said
 
 
 @pytest.mark.parametrize("name", ["token ring", "exclusion", "one turned", "fork", "bus"])

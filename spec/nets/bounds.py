@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -20,7 +20,8 @@ from typing import Any
 from ..verdicts.deadline import Deadline, ask
 from .net import Net
 
-__all__ = ["Sums", "bounding_sums", "growing_counts", "holds_exactly", "without_rounds"]
+__all__ = [
+    "Sums", "bounding_sums", "growing_counts", "holds_exactly", "lowering", "without_rounds"]
 
 PHASE = "looking for sums that bound the places"
 IMPORTS, FIXED, EACH = 60_000_000, 10_000_000, 500
@@ -101,6 +102,34 @@ def growing_counts(net: Net, among: list[int], deadline: Deadline) -> dict[int, 
         if min(sums) >= 0 and any(sums):
             return counts
     return {}
+
+
+def lowering(
+    net: Net, among: Collection[int], unweighted: Collection[int], deadline: Deadline
+) -> set[int]:
+    """Those of the transitions that some weights >= 0 of the places, of 0 for ``unweighted``, all
+    lower by at least one: as many as a linear program proposes, checked in whole numbers."""
+    if not among or not net.places:
+        return set()
+    _has_room(net)
+    import numpy as np
+    from scipy import sparse
+    chosen = sorted(among)
+    places = len(net.places)
+    # A column for each transition has what it lacks of being lowered by one.
+    upper = sparse.hstack([_matrix(net)[chosen], -sparse.identity(len(chosen))]).tocsr()
+    ranges = [(0, 0 if place in unweighted else None) for place in range(places)]
+    solved = _solve(np.concatenate([np.zeros(places), np.ones(len(chosen))]), upper,
+                    ranges + [(0, None)] * len(chosen), deadline, at_most=-np.ones(len(chosen)))
+    if solved is None:
+        return set()
+    found: set[int] = set()
+    for denominator in DENOMINATORS:
+        weights = _whole(solved[:places], denominator)
+        lowered = {at for at in chosen if sum(
+            weights.get(place, 0) * number for place, number in net.changes[at]) < 0}
+        found = max(found, lowered, key=len)
+    return found
 
 
 def without_rounds(net: Net, run: Sequence[int], deadline: Deadline) -> dict[int, int]:

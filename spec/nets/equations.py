@@ -12,7 +12,7 @@ and the question is asked again (Esparza and Melzer 2000).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +37,10 @@ class Candidate:
 class Equations:
     """The question for a dead marking, which grows by what is excluded. ``traps`` counts those."""
 
-    def __init__(self, net: Net, deadline: Deadline) -> None:
+    def __init__(
+        self, net: Net, deadline: Deadline, idle: Collection[int] | None = None
+    ) -> None:
+        """Ask for markings in which the transitions ``idle`` are not enabled; all, if None."""
         import z3
         self.net, self.deadline, self.traps = net, deadline, 0
         self._z3: Any = z3
@@ -60,7 +63,20 @@ class Equations:
         for at, takes in enumerate(net.takes):
             if at % 100 == 0:
                 watch()
-            self._solver.add(z3.Or([self._tokens[place] < weight for place, weight in takes]))
+            if idle is None or at in idle:
+                self._solver.add(z3.Or([self._tokens[place] < weight for place, weight in takes]))
+
+    def differ(self, marking: Sequence[int]) -> None:
+        """Ask for another marking than this one."""
+        self._solver.add(self._z3.Or([
+            tokens != number if number else tokens >= 1
+            for tokens, number in zip(self._tokens, marking, strict=True)]))
+
+    def some_hold(self, choices: Sequence[Sequence[tuple[int, int]]]) -> None:
+        """Ask for a marking with at least these tokens, by place, of one of the choices."""
+        self._solver.add(self._z3.Or([
+            self._z3.And([self._tokens[place] >= weight for place, weight in each])
+            for each in choices]))
 
     def solve(self, deadline: Deadline) -> Candidate | None | bool:
         """A dead marking that the equations allow; False if there is none, None if that could not

@@ -10,7 +10,8 @@ takes fires but finitely often; so does what takes from a place to which no othe
 all transitions follow from each one, a run from there ends in a dead marking. A net
 that is bounded and has no dead marking then has no local deadlock. Nor has one that siphons and
 traps show to be live (``siphons``). Otherwise all markings of a small net are visited, and their
-strongly connected components answer.
+strongly connected components answer; of a larger one it may be shown that each run ends, or
+that each one that does not leads back to the first marking, from which all can fire (``home``).
 """
 
 from __future__ import annotations
@@ -18,16 +19,20 @@ from __future__ import annotations
 from ..verdicts.deadline import Spent
 from ..verdicts.verdict import Outcome
 from .answer import Answer, Limits
+from .home import all_fire, every_run_ends, leads_home
 from .net import Net
 from .siphons import has_asymmetric_choice, marked_traps, takes_ones
 from .search import Visit, counting, glance, run_to, visit
 
-__all__ = ["LIVE", "decide_local", "is_live", "stops_all"]
+__all__ = ["ENDS", "HOME", "LIVE", "decide_local", "is_live", "stops_all"]
 
 ALL_STOP = ("a single transition cannot be blocked forever unless the whole net deadlocks, "
             "and it does not")
 LIVE = ("each transition can fire again after every run: the net has asymmetric choice, and each "
         "siphon contains a marked trap")
+HOME = ("from each run that goes on forever a way leads back to the first marking, and from there "
+        "a run fires each transition")
+ENDS = "each run ends, as each transition lowers one weighted sum of the tokens"
 
 
 def decide_local(net: Net, limits: Limits, deadlock: Answer, bounded: Answer) -> Answer:
@@ -41,11 +46,24 @@ def decide_local(net: Net, limits: Limits, deadlock: Answer, bounded: Answer) ->
         found = visit(net, limits, most, edges=True, stop_at_dead=False)
     except Spent as late:
         return Answer(Outcome.UNKNOWN, "search, incomplete", str(late))
-    if not found.whole:
-        return counting(found, Answer(
-            Outcome.UNKNOWN, "search, incomplete", f"more than {most:,} markings, and the arcs do "
-            "not show that all stops where one transition is blocked forever"))
-    return _by_components(net, found)
+    if found.whole:
+        return _by_components(net, found)
+    try:
+        shown = _shown(net, limits)
+    except Spent:
+        shown = ""
+    return counting(found, Answer(Outcome.HOLDS, shown) if shown else Answer(
+        Outcome.UNKNOWN, "search, incomplete", f"more than {most:,} markings, and neither do the "
+        "arcs show that all stops where one transition is blocked forever, nor weights and "
+        "equations that each run ends or can be led back"))
+
+
+def _shown(net: Net, limits: Limits) -> str:
+    """Why a net that is too large for a search has no local deadlock; empty if it is not shown."""
+    share = limits.deadline.share(2)
+    if every_run_ends(net, share):
+        return ENDS
+    return HOME if all_fire(net, limits.deadline.share(4)) and leads_home(net, share) else ""
 
 
 def is_live(net: Net, limits: Limits) -> bool:

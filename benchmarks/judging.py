@@ -100,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             on_spark = ("", "", "")
             if not chosen.no_spark and (number == 0 or not chosen.quick):
                 if session is None:
-                    opened = spark_session(f"local[{CORES}]")
+                    opened = spark_session(f"local[{CORES}]", is_long=True)
                     session = opened.__enter__()
                 on_spark = _on_spark(session, kind, planted, judged, chosen.rounds)
             found = {each.key for each in judged.notes.findings}

@@ -29,6 +29,8 @@ __all__ = ["command"]
 _LINES: int = 20
 """Events that a dry run shows."""
 
+_LARGE_BYTES: int = 4 << 20
+
 
 class _Given(NamedTuple):
     """The terms that the command line gives."""
@@ -251,10 +253,19 @@ def _on_spark(
     from ..engines.shipping import ship_checkvalve
 
     asked = _asked(places, suite, mapping, given)
-    with spark_session(place.master) as session:
+    with spark_session(place.master, is_long=_are_large(places)) as session:
         if place.ship:
             ship_checkvalve(session)
         return judge_on_spark(session, asked, out=out, partitions=place.partitions)
+
+
+def _are_large(places: tuple[str, ...]) -> bool:
+    """True if a log has a million rows or so, or what it has is not known here."""
+    if not all(Path(place).exists() for place in places):
+        return True
+    files = [each for place in map(Path, places)
+             for each in ([place] if place.is_file() else place.rglob("*")) if each.is_file()]
+    return sum(each.stat().st_size for each in files) >= _LARGE_BYTES
 
 
 def _write(judged: Judged, out: Path) -> None:

@@ -93,7 +93,7 @@ def _text(reading: Reading, batch: pa.RecordBatch, plan: Mapping[str, str], name
 
 
 def packed(columns: pa.RecordBatch) -> bytes:
-    """Columns as bytes."""
+    """Columns as bytes, in the format of Arrow's streams; see ``unpacked``."""
     import pyarrow as arrow
 
     sink = arrow.BufferOutputStream()
@@ -104,7 +104,7 @@ def packed(columns: pa.RecordBatch) -> bytes:
 
 
 def unpacked(given: bytes) -> pa.RecordBatch:
-    """The columns that were packed."""
+    """The columns in what ``packed`` gave."""
     import pyarrow as arrow
 
     return arrow.ipc.open_stream(given).read_next_batch()

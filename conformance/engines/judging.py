@@ -183,7 +183,7 @@ def opened_there(session: SparkSession, asked: Asked) -> Opened:
 
 
 def _events_of(log: Opened) -> DataFrame:
-    """The events, unsorted."""
+    """A row for each event of all places, in no order."""
     asked = log.asked
     return _united(frame.mapInArrow(work(Meanings(
         asked.suite, asked.mapped, log.files, _ending(kind))), EVENTS)

@@ -46,21 +46,21 @@ def test_a_map_has_the_last_state_of_each_first_state(kind: str) -> None:
     bound = bind_to_watch(machine, **constants)
     jumps = Jumps(bound, list(actions))
     random, taken, refused = Random(kind), 0, 0
-    single = {(name, value): jumps.of(name, {arg: np.array([value])} if arg else {}, 1)
-              for name, arg in actions.items() for value in range(5)}
+    every = [(name, value) for name in actions for value in range(5 if actions[name] else 1)]
+    table = np.concatenate([jumps.of(name, {actions[name]: np.array([value])} if actions[name]
+                                     else {}, 1) for name, value in every], axis=-1)
     modes, ranges = len(jumps.modes), jumps.ranges
-    for length in [1, 1, 2, 3, 3, 4, 5, 8, 100] * 6:
-        steps = [(random.choice(list(actions)), random.choice([0, 1, 1, 2, 4]))
-                 for _ in range(length)]
-        jump = jumps.folded(np.concatenate([single[step] for step in steps], axis=-1),
-                            np.arange(length), np.array([0]), np.array([length]))[..., 0]
+    for length in [1, 2, 2, 3, 4, 6, 9, 700] * 4:
+        steps = random.choices(every, k=length)
+        which = np.array([every.index(step) for step in steps])
+        jump = jumps.folded(table, which, np.array([0]), np.array([length]))[..., 0]
         row = [(name, {actions[name]: value} if actions[name] else {}) for name, value in steps]
         for first in product(range(modes), *(range(lo, hi + 1) for lo, hi in ranges)):
             after = jumps.after(jump, first)
             found = last(bound, jumps.slots(first), row)
             assert (None if after is None else jumps.slots(after)) == found, (steps, first)
             taken, refused = taken + (after is not None), refused + (after is None)
-    assert min(taken, refused) > 100
+    assert min(taken, refused) > 50
 
 
 def test_a_machine_of_another_form_is_refused() -> None:

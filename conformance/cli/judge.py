@@ -72,6 +72,8 @@ class _Given(NamedTuple):
 @click.option("--engine", type=click.Choice(["local", "spark"]), default="local",
               help="Judge here, or on a Spark cluster.")
 @click.option("--master", help="The address of a Spark cluster, e.g. spark://host:7077.")
+@click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True,
+              help="Processes that judge here.")
 @click.option("--partitions", type=click.IntRange(min=1), metavar="NUMBER",
               help="Tasks that judge, on Spark.")
 @click.option("--ship", is_flag=True, help="Send checkvalve itself to the cluster.")
@@ -94,7 +96,7 @@ def command(
     logs: tuple[str, ...], suite: str | None, mapping: Path | None, settings: tuple[str, ...],
     drained: bool, remember: int, dry_run: bool, save: Path | None, as_json: bool,
     out: str | None, form: str | None, replay: str | None, patience: float | None,
-    max_seconds: float | None,    max_states: int, **where: Any,
+    max_seconds: float | None, max_states: int, jobs: int, **where: Any,
 ) -> int:
     """Judge recorded LOGS by the observers of a suite: what happened, whatever made it.
 
@@ -110,6 +112,7 @@ def command(
 
     from ..logs.formats import KINDS
     from ..columns.run import judge_files
+    from ..engines.log_jobs import Job, judge_in_jobs
     from ..logs.patience import Patience
     from ..logs.run import opened, terms_of
     from ..foreign.place import with_names
@@ -136,6 +139,10 @@ def command(
     if engine is not None and max_seconds is not None:
         raise InputError("--max-seconds is for a log that is judged here", "--max-seconds",
                          "Leave it out: a Spark cluster has limits of its own.")
+    if jobs > 1 and (engine is not None or form is not None):
+        raise InputError("--jobs is for logs with the fields of events that are judged here",
+                         "--jobs", "Leave it out: a cluster has --partitions, and a log of another "
+                         "tool's format is judged by one process.")
     if engine is not None and form is not None:
         raise InputError(f"Spark does not read the format {form}", "--format",
                          "Judge it here, or save it as JSON lines with the fields of events.")
@@ -150,8 +157,12 @@ def command(
     if dry_run:
         return _dry_run(files, found, as_json)
     terms = terms_of(mapped, *given)
-    judged = judge_files(files, found, terms, keeps=out is not None,
-                         watch=lambda at: deadline.check(f"event {at:,} of the log was judged"))
+    watch = lambda at: deadline.check(f"event {at:,} of the log was judged")  # noqa: E731
+    if jobs > 1:
+        job = Job(suite, terms, tuple(Path(each) for each in logs), mapped, deadline)
+        judged = judge_in_jobs(job, jobs, watch)
+    else:
+        judged = judge_files(files, found, terms, keeps=out is not None, watch=watch)
     if kind is not None:
         judged.notes.not_shown.update(kind.not_shown)
     if out is not None:

@@ -8,11 +8,12 @@ that row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ...spec.engines.native.running import Step, runner_of
+from ..logs.events import Event
 from ..logs.kinds import KeyJudge, Terms
 from ..logs.notes import AROUND, Notes
 from ..logs.points import PointJudge, Watching
@@ -88,6 +89,7 @@ class WholePoints:
 
         self.terms, self.notes, self.names = terms, notes, names
         self._make = make
+        self._first: dict[str, Sequence[Mapping[str, Any]]] = {}
         self.operations = list(names.logs.operations)
         self.eyes = [_Eye(each, terms, self.operations) for each in watching]
         self._recent = Recent(AROUND)
@@ -132,6 +134,34 @@ class WholePoints:
 
     def forgets(self, least: int) -> None:
         """Items with smaller numbers are forgotten, but for those that are in use."""
+
+    def continues_with(self, numbers: Sequence[int],
+                       states: Mapping[str, Sequence[Mapping[str, Any]]],
+                       found: Mapping[str, set[str]], before: Mapping[str, Sequence[Event]]
+                       ) -> None:
+        """Continue in the middle of a log with some of the machines, by their ``numbers``. By key:
+        the slots of the state of each, the rules that were ``found`` broken, and the last events
+        ``before``."""
+        make = self._make
+
+        def made(key: str) -> PointJudge:
+            judge = make(key)
+            judge.continues_with(numbers, found[key])
+            judge.has_seen(before[key])
+            return judge
+
+        self._make, self._first = made, dict(states)
+        self.eyes = [self.eyes[number] for number in numbers]
+
+    def loads(self, rows: Rows) -> None:
+        """Be in the state from which to continue, at the keys of some rows that are new."""
+        import numpy as np
+
+        for key in np.unique(rows.key).tolist():
+            states = self._first.pop(self.names.keys[key], ())
+            for eye, slots in zip(self.eyes, states, strict=False):
+                eye.grows(len(self.names.keys))
+                eye.states[key] = eye.runner.states({"": slots})[0]
 
     # --- what systems say otherwise ----------------------------------------------------------
 

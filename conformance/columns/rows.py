@@ -372,7 +372,7 @@ def _said(reading: Reading, batch: pa.RecordBatch, plan: Mapping[str, str], firs
             if len(values) > 1_000:
                 raise Unfit
             code = code * (len(values) + 1) + indices + 1
-    kinds, at, which = _numbered_kinds(code)
+    kinds, at, which = numbered_kinds(code)
     meant = np.empty(len(kinds), np.int64)
     events: list[Event | None] = []
     for number, row in enumerate(at.tolist()):
@@ -385,7 +385,7 @@ def _said(reading: Reading, batch: pa.RecordBatch, plan: Mapping[str, str], firs
     return which, meant, events
 
 
-def _numbered_kinds(code: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+def numbered_kinds(code: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     """The values of a column, in their order; where each is first; and the number of each row's."""
     import numpy as np
 

@@ -70,9 +70,11 @@ class Counted(NamedTuple):
 
 
 def judged_whole(files: Sequence[Log], logs: Logs, terms: Terms, notes: Notes,
-                 watch: Callable[[int], None]) -> Counted | None:
-    """Judge a log in whole columns; None if it has to be judged row by row: then ``notes`` are to
-    be made anew. What is wrong with a log is said row by row, too: there it is the first thing."""
+                 watch: Callable[[int], None], part: Callable[[Rows, Names], Rows] | None = None
+                 ) -> Counted | None:
+    """Judge a log in whole columns, or a ``part`` of each chunk of it; None if it has to be judged
+    row by row: then ``notes`` are to be made anew. What is wrong with a log is said row by row,
+    too: there it is the first thing."""
     orders = {file.mapped.order for file in files}
     if logs.whole is None or terms.patience or not terms.from_start or len(orders) > 1 or (
             len(files) > 1 and orders == {"file"}) or any(file.has_format for file in files) or (
@@ -92,7 +94,9 @@ def judged_whole(files: Sequence[Log], logs: Logs, terms: Terms, notes: Notes,
                 rows_of_batch(files[0], batch, line, names) for line, batch in some[0])
         run = Run(logs, whole, names)
         for rows in gathered(parts):
-            run.takes(rows)
+            mine = rows if part is None else part(rows, names)
+            if len(mine):
+                run.takes(mine)
             watch(run.events)
         found = run.ends()
     except (Unfit, NotNative, InputError, UnicodeDecodeError):

@@ -18,5 +18,5 @@ def from_root(where: str) -> str:
 def _shown(file: str) -> str:
     """Once for each file: where the links of a path lead is asked of the disk."""
     root = Path(__file__).resolve().parents[2]
-    path = Path(file).resolve()
+    path = (Path(file) if not (root / file).is_file() else root / file).resolve()
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name

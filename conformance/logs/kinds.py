@@ -93,7 +93,8 @@ class Logs:
     ``never`` has the others that the suite judges, with the reason. ``judge`` makes the judge of a
     key. ``common`` makes what all keys of a run share; it is given to ``judge``. ``whole`` makes
     what judges all keys together, of terms, notes, names and what is common; None where that cannot
-    be. It ``has_wide_values`` where it adds up no values, which may have 64 bits then.
+    be. It ``has_wide_values`` where it adds up no values, which may have 64 bits then. On terms on
+    which it ``is_cut``, pieces of a log can be judged apart, and composed.
 
     ``asks`` has, by operation and result, the request that makes it on an implementation; None for
     one that the implementation does by itself. ``capacity`` is the setting that is the suite's
@@ -112,6 +113,7 @@ class Logs:
     has_wide_values: bool = False
     asks: Mapping[tuple[str, str], Asks | None] = field(default_factory=dict)
     capacity: str = "capacity"
+    is_cut: Callable[[Terms], bool] = lambda terms: False
 
     def check(self, settings: Mapping[str, int], where: str, whole: bool = True) -> None:
         """Raise ``InputError`` for settings that the system has not, or, of the ``whole``, that

@@ -8,7 +8,7 @@ those that the machine knows is judged as the highest, as everywhere.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,6 +60,12 @@ class PointJudge:
     def has_seen(self, events: Iterable[Event]) -> None:
         """Take events that were judged elsewhere: they are only shown."""
         self._recent.extend(event for event in events if event.phase != "begin")
+
+    def continues_with(self, numbers: Sequence[int], found: set[str]) -> None:
+        """Continue with some of the machines, by their numbers; rules that were ``found`` broken
+        are not found again."""
+        self.eyes = [self.eyes[number] for number in numbers]
+        self._found = found
 
     def take(self, event: Event) -> None:
         """Take the next event of the key."""

@@ -98,6 +98,32 @@ def _parquet(path: Path, size: int) -> Batches:
             size, use_threads=False)
 
 
+def rows_between(path: Path, start: int, stop: int, size: int) -> Batches:
+    """The rows of a Parquet file from one up to another one, counted from 0, so many at a time;
+    only the row groups that have some of them are read."""
+    import pyarrow as arrow
+    import pyarrow.parquet as parquet
+
+    with _arrow_errors(path):
+        texts = [field.name for field in parquet.read_schema(path)
+                 if arrow.types.is_string(field.type)]
+        file = parquet.ParquetFile(path, read_dictionary=texts, pre_buffer=False)
+        at, groups, first = 0, [], 0
+        for group in range(file.num_row_groups):
+            rows = file.metadata.row_group(group).num_rows
+            if at + rows > start and at < stop:
+                first = first if groups else at
+                groups.append(group)
+            at += rows
+        at = first
+        for batch in file.iter_batches(size, row_groups=groups, use_threads=False):
+            some = batch.slice(max(0, start - at), max(0, min(stop, at + batch.num_rows)
+                                                       - max(start, at)))
+            at += batch.num_rows
+            if some.num_rows:
+                yield some
+
+
 def _arrow(path: Path, size: int) -> Batches:
     import pyarrow as arrow
 

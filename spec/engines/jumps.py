@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from ..notation.bound import BoundMachine
 from ..notation.expr import Bool, Expr, Int, Lit, Op, Read
@@ -38,6 +38,10 @@ _TO, _DL, _DH, _SRC, _SIGN, _ADD, _LO, _HI = range(8)
 """The rows of a map, for each first mode and variable: the mode after it (of the first variable);
 the interval of the variable before; of the variable after, which one it was before, its sign, what
 is added, and its bounds."""
+
+
+_AT_ONCE: Final = 64
+"""Steps that are composed one after the other; the rows of them all at a time."""
 
 
 class NotJumping(Exception):
@@ -141,7 +145,10 @@ class Jumps:
         ``sizes`` of one or more; ``which`` of the maps each step is."""
         import numpy as np
 
+        while (jumps.shape[-1] + 1) ** 2 <= min(_PAIRS_MAX, len(which)):
+            jumps, which, starts, sizes = self._in_pairs(jumps, which, starts, sizes)
         while True:
+            shape = _shape(jumps, self.ranges)
             parts = -(-sizes // _AT_ONCE)
             whose = np.repeat(np.arange(len(sizes)), parts)
             inner = np.arange(len(whose)) - np.repeat(np.cumsum(parts) - parts, parts)
@@ -153,7 +160,7 @@ class Jumps:
             for step in range(1, int(size[0])):
                 many = int(np.searchsorted(-size, -step))
                 found[..., :many] = composed(
-                    found[..., :many], jumps[..., which[start[:many] + step]])
+                    found[..., :many], jumps[..., which[start[:many] + step]], shape)
             jumps = np.empty_like(found)
             jumps[..., order] = found
             if len(whose) == len(sizes):
@@ -161,11 +168,47 @@ class Jumps:
             which, starts, sizes = np.arange(len(whose)), np.cumsum(parts) - parts, parts
 
 
-_AT_ONCE: Final = 64
+    def _in_pairs(self, jumps: Numbers, which: Numbers, starts: Numbers, sizes: Numbers
+                  ) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+        """The same rows of steps, two of each as one: few maps have few pairs."""
+        import numpy as np
+
+        many = jumps.shape[-1] + 1
+        jumps = np.concatenate([jumps, self.none()], axis=-1)
+        halves = (sizes + 1) // 2
+        after = np.cumsum(halves)
+        inner = np.arange(int(after[-1])) - np.repeat(after - halves, halves)
+        place = np.repeat(starts, halves) + 2 * inner
+        is_last = 2 * inner + 1 == np.repeat(sizes, halves)
+        second = np.where(is_last, many - 1, which[np.where(is_last, place, place + 1)])
+        first, then = np.divmod(np.arange(many * many), many)
+        pairs = composed(jumps[..., first], jumps[..., then], _shape(jumps, self.ranges))
+        return pairs, which[place] * many + second, after - halves, halves
 
 
-def composed(first: Numbers, then: Numbers) -> Numbers:
-    """The maps of two rows of steps, one after the other."""
+_PAIRS_MAX: Final = 8_192
+"""Pairs of maps of which all are composed, and not only those that there are."""
+
+class _Shape(NamedTuple):
+    """What all of some maps have in common: by variable, which one it was before (None: not always
+    the same one), and whether the map is taken for some of its values only."""
+
+    sources: Sequence[int | None]
+    bounded: Sequence[bool]
+
+
+def _shape(jumps: Numbers, ranges: Sequence[tuple[int, int]]) -> _Shape:
+    sources: list[int | None] = []
+    for at in range(len(ranges)):
+        source = int(jumps[_SRC, 0, at, 0])
+        sources.append(source if bool((jumps[_SRC, :, at] == source).all()) else None)
+    return _Shape(sources, [
+        bool((jumps[_DL, :, at] > low).any() or (jumps[_DH, :, at] < high).any())
+        for at, (low, high) in enumerate(ranges)])
+
+
+def composed(first: Numbers, then: Numbers, shape: _Shape | None = None) -> Numbers:
+    """The maps of two rows of steps, one after the other; ``shape`` is that of the second ones."""
     import numpy as np
 
     _, modes, many, _ = first.shape
@@ -176,17 +219,18 @@ def composed(first: Numbers, then: Numbers) -> Numbers:
         out = found[:, mode]
         out[_TO], out[_DL], out[_DH] = g[_TO], f[_DL], f[_DH]
         for at in range(many):
-            _pulls_back(out, f[:, at], g[_DL, at], g[_DH, at])
-            inner = f[:, 0] if many == 1 else np.choose(g[_SRC, at], [f[:, k]
-                                                                      for k in range(many)])
-            sign, add = g[_SIGN, at], g[_ADD, at]
-            one, other = sign * inner[_LO] + add, sign * inner[_HI] + add
-            low = np.clip(np.minimum(one, other), g[_LO, at], g[_HI, at])
-            high = np.clip(np.maximum(one, other), g[_LO, at], g[_HI, at])
-            moves = low < high
-            out[_SRC, at] = inner[_SRC]
-            out[_SIGN, at] = sign * inner[_SIGN]
-            out[_ADD, at] = (sign * inner[_ADD] + add) * moves
+            if shape is None or shape.bounded[at]:
+                _pulls_back(out, f[:, at], g[_DL, at], g[_DH, at])
+            source = 0 if many == 1 else None if shape is None else shape.sources[at]
+            inner = f[_SRC:, source] if source is not None else np.choose(
+                g[_SRC, at], [f[_SRC:, k] for k in range(many)])
+            _, sign, add, least, most = g[_SRC:, at]
+            one, other = sign * inner[_LO - _SRC] + add, sign * inner[_HI - _SRC] + add
+            low = np.minimum(np.maximum(np.minimum(one, other), least), most)
+            high = np.minimum(np.maximum(np.maximum(one, other), least), most)
+            out[_SRC, at] = inner[0]
+            out[_SIGN, at] = sign * inner[_SIGN - _SRC]
+            out[_ADD, at] = (sign * inner[_ADD - _SRC] + add) * (low < high)
             out[_LO, at], out[_HI, at] = low, high
     return found
 
@@ -195,13 +239,18 @@ def _pulls_back(out: Numbers, f: Numbers, low: Numbers, high: Numbers) -> None:
     """Narrow the box of a map to where a variable after it is within an interval."""
     import numpy as np
 
-    negative = f[_SIGN] < 0
     least = np.where(f[_LO] >= low, -_FAR, low - f[_ADD])
     most = np.where(f[_HI] <= high, _FAR, high - f[_ADD])
-    least, most = np.where(negative, -most, least), np.where(negative, -least, most)
+    negative = f[_SIGN] < 0
+    if negative.any():
+        least, most = np.where(negative, -most, least), np.where(negative, -least, most)
     least = np.where((f[_HI] < low) | (f[_LO] > high), _FAR, least)
     for variable in range(out.shape[1]):
         mine = f[_SRC] == variable
+        if mine.all():
+            out[_DL, variable] = np.maximum(out[_DL, variable], least)
+            out[_DH, variable] = np.minimum(out[_DH, variable], most)
+            return
         out[_DL, variable] = np.maximum(out[_DL, variable], np.where(mine, least, -_FAR))
         out[_DH, variable] = np.minimum(out[_DH, variable], np.where(mine, most, _FAR))
 
@@ -240,7 +289,7 @@ class _Reading:
             update = self._action.updates.get(name)
             each = (self._number(update) if update is not None
                     else _Number(at, 1, 0, self._low[at], self._high[at]))
-            source = 0 if each.variable is None else each.variable
+            source = at if each.variable is None else each.variable
             ends = [np.clip(each.sign * end[source] + each.add, each.lo, each.hi)
                     for end in (box.lo, box.hi)]
             low, high = np.minimum(*ends), np.maximum(*ends)

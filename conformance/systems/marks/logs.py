@@ -51,4 +51,5 @@ LOGS: Final = Logs(
     with_rest={"FLOW-112": "rest", "FLOW-114": "rest"},
     judge=lambda key, terms, notes, common: PointJudge(key, terms, notes, (_WATCHING,)),
     whole=_whole,
+    is_cut=lambda terms: True,
 )

@@ -108,4 +108,5 @@ LOGS: Final = Logs(
     asks={("admits", "ok"): Asks(("take",), value="permits"),
           ("refuses", "ok"): Asks(("take",), value="permits"),
           ("tick", "ok"): Asks(("tick",), value="ticks")},
+    is_cut=lambda terms: not terms.settings.get("tick_ns", 0),    # else ticks are of two pieces
 )

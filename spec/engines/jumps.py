@@ -40,7 +40,7 @@ the interval of the variable before; of the variable after, which one it was bef
 is added, and its bounds."""
 
 
-_AT_ONCE: Final = 64
+_AT_ONCE: Final = 16
 """Steps that are composed one after the other; the rows of them all at a time."""
 
 
@@ -181,13 +181,17 @@ class Jumps:
         place = np.repeat(starts, halves) + 2 * inner
         is_last = 2 * inner + 1 == np.repeat(sizes, halves)
         second = np.where(is_last, many - 1, which[np.where(is_last, place, place + 1)])
-        first, then = np.divmod(np.arange(many * many), many)
+        codes = which[place] * many + second
+        there = np.flatnonzero(np.bincount(codes, minlength=many * many))
+        number = np.zeros(many * many, np.int64)
+        number[there] = np.arange(len(there))
+        first, then = np.divmod(there, many)
         pairs = composed(jumps[..., first], jumps[..., then], _shape(jumps, self.ranges))
-        return pairs, which[place] * many + second, after - halves, halves
+        return pairs, number[codes], after - halves, halves
 
 
-_PAIRS_MAX: Final = 8_192
-"""Pairs of maps of which all are composed, and not only those that there are."""
+_PAIRS_MAX: Final = 1 << 17
+"""Pairs that there may be, for each to be composed once: beyond, most are different ones."""
 
 class _Shape(NamedTuple):
     """What all of some maps have in common: by variable, which one it was before (None: not always

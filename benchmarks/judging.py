@@ -36,6 +36,7 @@ from checkvalve.conformance.logs.live import bound
 from checkvalve.conformance.logs.mapping import Mapped, plain
 from checkvalve.conformance.engines.log_parts import logs_of
 from checkvalve.conformance.logs.readers import Log
+from checkvalve.conformance.logs.rows import counts_of, rows_of
 from checkvalve.conformance.logs.run import Judged, terms_of
 from checkvalve.conformance.logs.run import judge_files as by_events
 from checkvalve.conformance.systems.election.suite import compared
@@ -125,19 +126,23 @@ def _line(cells: Sequence[str]) -> str:
 def _rates(kind: Kind, planted: Planted, rounds: int, ways: Sequence[str]
            ) -> tuple[list[str], Judged]:
     """Events a second in whole columns, by each way, and event by event: the medians of some
-    rounds, in each of which all take their turn. The answers have to agree."""
+    rounds, in each of which all take their turn. The answers have to agree, and all rows of the
+    rounds of one way."""
     by_clocks = replace(plain(), order="time")
     files = {way: written(planted.path, way, FILES) for way in ways}
     seconds: dict[str, list[float]] = {way: [] for way in ways}
-    found = []
+    found, rows = [], {way: set[str]() for way in ways}
     for _ in range(rounds):
         for way, taken in seconds.items():
             before = time.process_time()    # so that other work counts for little
             found.append(_judged(by_events if way == "events" else judge_files, files[way],
                                  by_clocks if way == "clocks" else plain(), kind))
             taken.append(time.process_time() - before)
+            rows[way].add(str([*rows_of(found[-1].notes), *counts_of(found[-1])]))
     answers = {str(sorted(each.notes.violations.items())) for each in found} | {
         str(sorted(each.notes.exercised().items())) for each in found}
+    for way in (way for way, each in rows.items() if len(each) > 1):
+        print(f"{way} has not the same rows in each round at {kind.name}", file=sys.stderr)
     if len(answers) != 2:
         print(f"the ways disagree at {kind.name}: {answers}", file=sys.stderr)
     rates = {way: f"{planted.events / median(taken):,.0f}" for way, taken in seconds.items()}

@@ -98,7 +98,7 @@ _STATE = re.compile(r"'allowed': .*?, 'needed'")
 
 
 def told(judged: Judged) -> list[str]:
-    """All rows of an answer, but for the state, whose places may have other numbers."""
+    """All rows of an answer, but for the state: its places may have other numbers."""
     return sorted(_STATE.sub("", str(row)) for row in [*rows_of(judged.notes), *counts_of(judged)])
 
 

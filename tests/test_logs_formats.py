@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -164,3 +166,40 @@ def test_without_links_a_message_is_known_by_its_id(tmp_path: Path) -> None:
     assert (code, document["events"], document["violations"]) == (0, 6, [])
     outcomes = {each["id"]: each["outcome"] for each in document["rules"]}
     assert outcomes["QUEUE-4"] == "passed"
+
+
+def test_lines_of_text_become_lines_of_json_by_the_groups_of_a_pattern() -> None:
+    """Without the end of the line, which a group might take; others are counted."""
+    convert = runpy.run_path(str(EXAMPLES / "from_text.py"))["convert"]
+    out = io.StringIO()
+    lines = ["a: starts job-1\r\n", "Traceback\n", "b: ends job-1"]
+    assert convert(r"^(?P<who>\w): (?P<what>starts|ends)( (?P<job>[^ ]+))?", lines, out) == 1
+    assert [json.loads(line) for line in out.getvalue().splitlines()] == [
+        {"who": "a", "what": "starts", "job": "job-1"},
+        {"who": "b", "what": "ends", "job": "job-1"}]
+
+
+@pytest.mark.parametrize(("name", "text", "step"), [
+    ("a.log", '{"key": "k"}', "ends in '.jsonl'"), ("a.log", "01:00 INFO x", "Lines of text"),
+    ("a.jsonl", "01:00 INFO x\n", "Lines of text"), ("a.log.gz", "x", "Lines of text"),
+])
+def test_a_log_that_is_no_table_yet_is_told_how_to_become_one(
+    name: str, text: str, step: str, tmp_path: Path
+) -> None:
+    """By how it begins, whatever its name is."""
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError) as told:
+        CliRunner().invoke(command, [str(tmp_path / name), "--suite", "queue"],
+                           standalone_mode=False, catch_exceptions=False)
+    assert step in told.value.next_step
+
+
+def test_a_dry_run_needs_no_settings(tmp_path: Path) -> None:
+    """It shows how events are understood, which does not depend on them; a wrong one is refused."""
+    line = {"operation": "acquire", "phase": "point", "item": "a", "process": "p"}
+    (tmp_path / "a.jsonl").write_text(json.dumps(line))
+    words = [str(tmp_path / "a.jsonl"), "--suite", "awaits.permits", "--dry-run"]
+    assert "point of acquire" in CliRunner().invoke(command, words, standalone_mode=False).output
+    with pytest.raises(InputError, match="no setting"):
+        CliRunner().invoke(command, [*words, "--set", "x=1"], standalone_mode=False,
+                           catch_exceptions=False)

@@ -17,6 +17,7 @@ from .outcome import BAD_INPUT, EXPECTED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
     from ..engines.judging import Asked
+    from ..engines.log_jobs import Job
     from ..logs.kinds import Logs
     from ..logs.readers import Log
     from ..logs.run import Judged
@@ -111,9 +112,7 @@ def command(
     from checkvalve.spec.verdicts.deadline import Deadline
 
     from ..logs.formats import KINDS
-    from ..columns.run import judge_files
-    from ..engines.log_jobs import Job, judge_in_jobs
-    from ..logs.patience import Patience
+    from ..engines.log_jobs import Job
     from ..logs.run import opened, terms_of
     from ..foreign.place import with_names
     from ..systems.catalogue import system_of
@@ -127,47 +126,63 @@ def command(
     found = _logs_of(suite)
     given = _Given(_numbers(settings), drained, remember, max_states,
                    round((patience or 0) * 1_000_000_000))
-    if given.patience:
-        Patience(found, given.patience).check(suite)
     engine = _engine(**where)
-    if engine is not None and given.patience:
-        raise InputError("--patience is for a log that is judged here", "--patience",
-                         "Leave it out: no task of a cluster knows when the log ends.")
+    _check_together(engine, found, suite, given, {
+        "--max-seconds": max_seconds is not None, "--format": form is not None, "--jobs": jobs > 1})
     deadline = Deadline(max_seconds)
     after = _After(system_of(suite), found, save, None if replay is None else resolve_target(
         with_names(replay, ())))
-    if engine is not None and max_seconds is not None:
-        raise InputError("--max-seconds is for a log that is judged here", "--max-seconds",
-                         "Leave it out: a Spark cluster has limits of its own.")
-    if jobs > 1 and (engine is not None or form is not None):
-        raise InputError("--jobs is for logs with the fields of events that are judged here",
-                         "--jobs", "Leave it out: a cluster has --partitions, and a log of another "
-                         "tool's format is judged by one process.")
-    if engine is not None and form is not None:
-        raise InputError(f"Spark does not read the format {form}", "--format",
-                         "Judge it here, or save it as JSON lines with the fields of events.")
     if engine is not None and engine.checkpoint is not None:
         return _follow(logs, suite, mapping, given, out, engine)
     if engine is not None and not dry_run:
-        return _answer(_on_spark(logs, suite, mapping, given, out, engine),
-                       after, as_json)
+        return _answer(_on_spark(logs, suite, mapping, given, out, engine), after, as_json)
     kind = KINDS[form] if form is not None else None
-    files, mapped = opened([Path(each) for each in logs], mapping, found, given.settings,
-                           kind)
+    paths = tuple(Path(each) for each in logs)
+    files, mapped = opened(paths, mapping, found, given.settings, kind, whole=not dry_run)
     if dry_run:
         return _dry_run(files, found, as_json)
-    terms = terms_of(mapped, *given)
-    watch = lambda at: deadline.check(f"event {at:,} of the log was judged")  # noqa: E731
-    if jobs > 1:
-        job = Job(suite, terms, tuple(Path(each) for each in logs), mapped, deadline)
-        judged = judge_in_jobs(job, jobs, watch)
-    else:
-        judged = judge_files(files, found, terms, keeps=out is not None, watch=watch)
+    job = Job(suite, terms_of(mapped, *given), paths, mapped, deadline)
+    judged = _judged(job, jobs, files, keeps=out is not None)
     if kind is not None:
         judged.notes.not_shown.update(kind.not_shown)
     if out is not None:
         _write(judged, Path(out))
     return _answer(judged, after, as_json)
+
+
+def _check_together(engine: _Place | None, logs: Logs, suite: str, given: _Given,
+                    has: Mapping[str, bool]) -> None:
+    """Raise ``InputError`` for options that do not go together, of those that a command ``has``."""
+    from ..logs.patience import Patience
+
+    if given.patience:
+        Patience(logs, given.patience).check(suite)
+    if given.patience and (engine is not None or has["--jobs"]):
+        raise InputError("--patience is for a log that is judged here, by one process",
+                         "--patience", "Leave it out: no other knows when the log ends.")
+    if engine is not None and has["--max-seconds"]:
+        raise InputError("--max-seconds is for a log that is judged here", "--max-seconds",
+                         "Leave it out: a Spark cluster has limits of its own.")
+    if has["--jobs"] and (engine is not None or has["--format"]):
+        raise InputError("--jobs is for logs with the fields of events that are judged here",
+                         "--jobs", "Leave it out: a cluster has --partitions, and a log of another "
+                         "tool's format is judged by one process.")
+    if engine is not None and has["--format"]:
+        raise InputError("Spark does not read formats of other tools", "--format",
+                         "Judge it here, or save it as JSON lines with the fields of events.")
+
+
+def _judged(job: Job, jobs: int, files: Sequence[Log], keeps: bool) -> Judged:
+    """Judge a log here, until its deadline."""
+    from ..columns.run import judge_files
+    from ..engines.log_jobs import judge_in_jobs
+
+    def watch(at: int) -> None:
+        job.deadline.check(f"event {at:,} of the log was judged")
+
+    if jobs > 1:
+        return judge_in_jobs(job, jobs, watch)
+    return judge_files(files, job.logs, job.terms, watch, keeps=keeps)
 
 
 class _After(NamedTuple):

@@ -58,7 +58,8 @@ def row_of_json(line: bytes, file: str, number: int, is_cut: bool) -> Row:
             "the file ends in the middle of a line" if is_cut else
             f"this is not JSON: {error}", file, number,
             "Copy the whole file, or remove the last line." if is_cut else
-            "Each line is one JSON object.") from None
+            f"Each line is one JSON object. {LINES_OF_TEXT if number == 1 else ''}".strip()
+            ) from None
     if not isinstance(row, dict):
         raise in_line("this line is JSON, but no object", file, number,
                       "Each line is one JSON object with an event's fields.")
@@ -156,6 +157,8 @@ _ROWS: Final[Mapping[str, Callable[[Path], Rows]]] = {
 _BATCHES: Final[Mapping[str, Callable[[Path, int], Batches]]] = {
     ".parquet": _parquet, ".arrow": _arrow, ".arrows": _arrow, ".feather": _arrow}
 
+LINES_OF_TEXT: Final = "Lines of text have to be made lines of JSON first, as docs/logs.md has it."
+
 FORMATS: Final = (*_ROWS, *_BATCHES)
 """The ends of the names of files that can be read. The text formats may be gzipped (.gz)."""
 
@@ -180,8 +183,20 @@ def ending_of(path: Path) -> str:
     ending = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
     if ending not in FORMATS:
         raise InputError(f"the format of this file is not known by its name's end {ending!r}",
-                         str(path), f"Rename it; known are {', '.join(FORMATS)}.")
+                         str(path), _renamed(path))
     return ending
+
+
+def _renamed(path: Path) -> str:
+    """The next step for a file of no known format, by how it begins."""
+    try:
+        with text_of(path) as lines:
+            first = lines.read(200).lstrip()
+    except (InputError, OSError):
+        first = b""
+    if first.startswith(b"{"):
+        return f"It begins as JSON lines do: rename it, so that it ends in {'.jsonl'!r}."
+    return f"Rename it if it is one of {', '.join(FORMATS)}. {LINES_OF_TEXT}"
 
 
 def header_of(path: Path) -> Row | None:

@@ -41,29 +41,31 @@ class Judged:
 
 
 def opened(paths: Sequence[Path], mapping: Path | None, logs: Logs,
-           settings: Mapping[str, int], kind: Format | None = None) -> tuple[list[Log], Mapped]:
+           settings: Mapping[str, int], kind: Format | None = None,
+           whole: bool = True) -> tuple[list[Log], Mapped]:
     """The files with their mapping; settings of the command line replace those of the mapping.
-    ``kind`` is their format, if it is not by their names. Raises ``InputError``."""
+    ``kind`` is their format, if it is not by their names. Settings may be missing if not ``whole``.
+    Raises ``InputError``."""
     for path in paths:
         if not path.is_file():
             raise InputError("there is no such file" if not path.exists() else
                              "this is not a regular file", str(path), "Give a file of a log.")
-    mapped = mapped_for(mapping, logs, settings, kind)
+    mapped = mapped_for(mapping, logs, settings, kind, whole)
     rows = None if kind is None else kind.rows
     return [Log(path, mapped, list(logs.operations), rows) for path in paths], mapped
 
 
 def mapped_for(mapping: Path | None, logs: Logs, settings: Mapping[str, int],
-               kind: Format | None = None) -> Mapped:
+               kind: Format | None = None, whole: bool = True) -> Mapped:
     """The mapping in a file, or else that of the format, or the plain one, checked with settings
-    of the command line. Raises ``InputError``."""
+    of the command line, of which some may be missing if not ``whole``. Raises ``InputError``."""
     operations = list(logs.operations)
     if mapping is not None:
         mapped = read_mapping(mapping, operations)
     else:
         mapped = plain() if kind is None else kind.mapped_to(operations)
     logs.check(mapped.settings, str(mapping or ""), whole=False)
-    logs.check({**mapped.settings, **settings}, "")
+    logs.check({**mapped.settings, **settings}, "", whole)
     return mapped
 
 

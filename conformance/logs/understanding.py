@@ -25,6 +25,8 @@ _JUMP: Final = 20
 
 _LONG_AGO: Final = 10 ** 8
 
+_ONE_OF_PHASES: Final = "It is begin or end, or point, where one line stands for the whole act."
+
 _MOST: Final = 20
 """Columns that a message lists."""
 
@@ -57,7 +59,7 @@ class Reading:
         def get(name: str, required: str = "") -> Any:
             return self._field(row, line, name, operation, required)
 
-        phase = operation.phase or self._among(get("phase", "It is begin, end or point."), "phase",
+        phase = operation.phase or self._among(get("phase", _ONE_OF_PHASES), "phase",
                                                mapped.phases, PHASES, line)
         result = operation.result or "ok"
         if not operation.result and (given := get("result")) is not None:
@@ -201,8 +203,8 @@ class Reading:
                 found = _written(value, NANOSECONDS[unit])
         except (TypeError, ValueError, OverflowError):
             raise in_line(f"the time is {str(value)[:60]!r}, which is no time in {unit}",
-                          self.file, line, "Name the unit of the time in the mapping: ns, us, "
-                          "ms, s or iso.") from None
+                          self.file, line, "Name the unit of the time in the mapping, as in "
+                          "time: {unit: iso}: ns, us, ms, s or iso.") from None
         if not self.have_one_clock(found):
             raise in_line(f"the time {value} is of another unit, or of another clock, than those "
                           "before", self.file, line, "Write all times in one unit.")

@@ -77,7 +77,8 @@ class ExecutorJudge(StepJudge):
             self.step(event, _PLAIN[do])
         elif event.item not in self._numbers:
             self.is_foreign(f"{event.item!r} was never submitted, or so long ago that it is "
-                            "forgotten", event)
+                            "forgotten (a log of starts and ends without submits is one of "
+                            "awaits.permits)", event)
         elif do != "cancels":
             self.step(event, _OF_TASK[do], task=self._numbers[event.item])
         elif event.result in _CANCELS:

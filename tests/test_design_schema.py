@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -158,3 +159,15 @@ def test_the_readers_of_yaml_in_c_and_in_python_see_the_same(plain: Any) -> None
     for loader in (yaml.SafeLoader, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         found.append(_Builder("d.yaml").build(yaml.parse(text, Loader=loader)))
     assert found[0] == found[1]
+
+
+def test_the_clock_is_looked_at_for_each_entry() -> None:
+    """Of a design of many, and only where the schema says something of them."""
+    design = {"checkvalve": 2, "name": "many",
+              "tasks": {f"t{n}": {"kind": "source"} for n in range(300)},
+              "links": [{"from": "t0", "to": "t1", "capacity": 1} for _ in range(300)]}
+    looks = count()
+    check_shape(tree(design), "d.yaml", "parameters", lambda: next(looks))
+    assert next(looks) == 0
+    check_shape(tree(design), "d.yaml", "resolved", lambda: next(looks))
+    assert next(looks) == 601

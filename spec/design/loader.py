@@ -106,7 +106,7 @@ def load_point(
     tree = expanded(root, point, file, watch) if copied else resolved(root, point, file)
     watch()
     if not known:
-        check_shape(tree, file, "expanded" if copied else "resolved")
+        check_shape(tree, file, "expanded" if copied else "resolved", watch)
     return replace(_Loader(tree, file, watch).design(), parameters=tuple(point.items()))
 
 

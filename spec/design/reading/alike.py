@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
 __all__ = ["Eyes"]
@@ -76,15 +76,18 @@ class Eyes:
         self._words.update(value for value in values if isinstance(value, str))
         self._numbers.update(value for value in values if isinstance(value, int))
 
-    def fewer(self, document: Any) -> Any:
-        """The document with one entry of each look, or itself where that may hide something."""
+    def fewer(self, document: Any, watch: Callable[[], object] = lambda: None) -> Any:
+        """The document with one entry of each look, or itself where that may hide something.
+        ``watch`` is called for each entry, and may raise."""
         if self.is_sharp or not isinstance(document, dict):
             return document
         found = dict(document)
         for key in self._entries:
             entries = document.get(key)
-            if isinstance(entries, dict | list) and self._sizes_allow(key, len(entries)):
-                found[key] = self._one_of_each(entries)
+            # What the schema says nothing about needs no look.
+            if key in self._top and isinstance(entries, dict | list) and self._sizes_allow(
+                    key, len(entries)):
+                found[key] = self._one_of_each(entries, watch)
         return found
 
     def _sizes_allow(self, key: str, size: int) -> bool:
@@ -94,14 +97,16 @@ class Eyes:
             rule.get("minItems", 0), rule.get("minProperties", 0), 1) and not any(
             rule.get(name, 1) > 1 for name in ("minItems", "minProperties"))
 
-    def _one_of_each(self, entries: Any) -> Any:
+    def _one_of_each(self, entries: Any, watch: Callable[[], object]) -> Any:
         if isinstance(entries, list):
             first: dict[Hashable, Any] = {}
             for each in entries:
+                watch()
                 first.setdefault(self._look(each), each)
             return list(first.values())
         looks: dict[Hashable, Any] = {}
         for key, value in entries.items():
+            watch()
             looks.setdefault((self._look(key), self._look(value)), key)
         return {key: entries[key] for key in looks.values()}
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from ...notation.errors import InputError
 from .alike import Eyes
 from .properties import FORMER, VERSION
-from .source import Node, Spot
+from .source import Node, Spot, Watch
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -47,12 +47,14 @@ parameters have values; and then with its copies written out, which have numbers
 """
 
 
-def check_shape(root: Node, file: str, stage: Stage = "resolved") -> None:
+def check_shape(
+    root: Node, file: str, stage: Stage = "resolved", watch: Watch = lambda: None
+) -> None:
     """Check a document, or a part of it, against the schema; raises InputError for the first
-    problem."""
+    problem. ``watch`` is called for each entry, and may raise."""
     _refuse_older(root, file)
     plain, validator = root.plain(), _validator(stage)
-    fewer = _eyes(stage).fewer(plain)
+    fewer = _eyes(stage).fewer(plain, watch)
     for error in validator.iter_errors(fewer):
         _lead_back(error, fewer, plain)
         nearest = _nearest(error)

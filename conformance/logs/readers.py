@@ -109,7 +109,8 @@ def rows_between(path: Path, start: int, stop: int, size: int) -> Batches:
         texts = [field.name for field in parquet.read_schema(path)
                  if arrow.types.is_string(field.type)]
         file = parquet.ParquetFile(path, read_dictionary=texts, pre_buffer=False)
-        at, groups, first = 0, [], 0
+        at = first = 0
+        groups: list[int] = []
         for group in range(file.num_row_groups):
             rows = file.metadata.row_group(group).num_rows
             if at + rows > start and at < stop:

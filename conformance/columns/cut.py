@@ -170,7 +170,7 @@ class Composition:
 
     @property
     def notes(self) -> Notes:
-        """What was found."""
+        """The violations and doubts of the whole log, its pieces together."""
         return self._whole.notes
 
     @property

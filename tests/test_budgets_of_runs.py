@@ -10,6 +10,7 @@ import pytest
 from checkvalve.conformance.campaigns.case import RunSettings, case_at, run_case
 from checkvalve.conformance.campaigns.places import LONG_EVERY
 from checkvalve.conformance.campaigns.replay import replay
+from checkvalve.conformance.columns import run as columns
 from checkvalve.conformance.logs.answer import outcome_of, outcomes
 from checkvalve.conformance.logs.run import judge_files, opened, terms_of
 from checkvalve.conformance.suites.fixture import read_fixture
@@ -48,6 +49,18 @@ def test_a_log_that_is_judged_in_part_passes_nothing(
     assert judged.spent == "the budget of time was spent while events were judged"
     assert 1 < judged.events < 1_500 and outcome_of(judged, LOGS) == outcome
     assert "passed" not in outcomes(judged, LOGS).values()
+
+
+def test_what_is_judged_one_by_one_beside_columns_looks_at_the_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The events of a key that is not plainly right: often, and not once for a part of the log."""
+    monkeypatch.setattr(columns, "LEAST", 1)
+    monkeypatch.setattr(columns, "LOOK", 100)
+    files, mapped = opened([log_of(tmp_path / "log.jsonl", True)], None, LOGS, {})
+    looks: list[int] = []
+    columns.judge_files(files, LOGS, terms_of(mapped, {}, False, 10), looks.append)
+    assert len(looks) >= 10
 
 
 def test_a_replay_makes_no_request_after_its_deadline() -> None:

@@ -32,6 +32,9 @@ __all__ = ["CHUNK", "LEAST", "Counted", "Run", "gathered", "judge_files", "judge
 CHUNK: Final = 1 << 18
 """Rows that are judged at a time."""
 
+LOOK: Final = 1_000
+"""Rows that are judged one by one between two looks at the clock."""
+
 LEAST: Final = 20_000
 """Rows from which on it pays to compile the machines."""
 
@@ -191,7 +194,9 @@ class Run:
         if not parts:
             return
         rows = joined(parts)
-        for at in rows.turn.argsort(kind="stable").tolist():
+        for number, at in enumerate(rows.turn.argsort(kind="stable").tolist()):
+            if number % LOOK == 0:
+                self._watch(self._events)
             key = int(rows.key[at])
             judge = self._alone[key]
             if not self._is_over[key]:

@@ -38,7 +38,7 @@ from .verdicts.deadlock import decide_deadlock, told_all
 from .verdicts.duplication import decide_duplication
 from .verdicts.live import decide_live, going_round, is_steady
 from .verdicts.local import Spaces, decide_local
-from .verdicts.nets import NET_PROPERTIES, check_net, growth_of, live_of
+from .verdicts.nets import NET_PROPERTIES, check_net, growth_of, unlocked_of
 from .verdicts.occupancy import largest
 from .verdicts.order import decide_order
 from .verdicts.steady import PROOF, is_fed
@@ -189,7 +189,7 @@ def _decided(
     if name == NO_LOCAL_DEADLOCK:
         by_net = None
         if design.net is not None and not all(map(spaces.is_small, range(len(sections)))):
-            by_net = live_of(design, settings)
+            by_net = unlocked_of(design, settings)
         return by_net or decide_local(spaces)
     if name == ORDERED:
         return decide_order([part.design for part in sections], settings)

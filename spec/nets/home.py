@@ -3,13 +3,13 @@
 Let weights y >= 0 of the places be such that each transition of a set U lowers ``y . m`` by at
 least one. Then U alone fires but finitely often, from any marking. So
 
-- if U has all transitions, each run ends, and nothing can go on forever beside what is blocked;
+- if U has all transitions, each run ends, and nothing continues forever beside what is blocked;
 - otherwise the firings of U lead from each reachable marking to one in which none of U is enabled.
   If the first marking is the only such one (the state equation and marked traps allow no
   other: ``equations``), then each run can be led back to it: it is a *home marking*. What a run
   shows to be enabled after it can then fire again after every run (Murata 1989, section IV.B).
 
-A net that can deadlock has no home marking. But each run that goes on forever fires one of a set V
+A net that can deadlock has no home marking. But each run that never ends fires one of a set V
 infinitely often, if weights show that the other transitions alone stop. It is enough, then, that
 the runs can be led back after each firing of V: what it gave to places from which U never takes is
 still there. V is what gives only to places that are marked at first.
@@ -38,7 +38,7 @@ clock."""
 
 
 def every_run_ends(net: Net, deadline: Deadline) -> bool:
-    """True if weights of the places show that no run goes on forever."""
+    """True if weights of the places show that no run continues forever."""
     return _stop(net, range(len(net.transitions)), deadline)
 
 

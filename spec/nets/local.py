@@ -24,13 +24,13 @@ from .net import Net
 from .siphons import has_asymmetric_choice, marked_traps, takes_ones
 from .search import Visit, counting, glance, run_to, visit
 
-__all__ = ["ENDS", "HOME", "LIVE", "decide_local", "is_live", "stops_all"]
+__all__ = ["ENDS", "HOME", "LIVE", "decide_local", "excluded", "is_live", "stops_all"]
 
 ALL_STOP = ("a single transition cannot be blocked forever unless the whole net deadlocks, "
             "and it does not")
 LIVE = ("each transition can fire again after every run: the net has asymmetric choice, and each "
         "siphon contains a marked trap")
-HOME = ("from each run that goes on forever a way leads back to the first marking, and from there "
+HOME = ("from each run that never ends a way leads back to the first marking, and from there "
         "a run fires each transition")
 ENDS = "each run ends, as each transition lowers one weighted sum of the tokens"
 
@@ -49,7 +49,7 @@ def decide_local(net: Net, limits: Limits, deadlock: Answer, bounded: Answer) ->
     if found.whole:
         return _by_components(net, found)
     try:
-        shown = _shown(net, limits)
+        shown = _by_weights(net, limits)
     except Spent:
         shown = ""
     return counting(found, Answer(Outcome.HOLDS, shown) if shown else Answer(
@@ -58,8 +58,12 @@ def decide_local(net: Net, limits: Limits, deadlock: Answer, bounded: Answer) ->
         "equations that each run ends or can be led back"))
 
 
-def _shown(net: Net, limits: Limits) -> str:
-    """Why a net that is too large for a search has no local deadlock; empty if it is not shown."""
+def excluded(net: Net, limits: Limits) -> str:
+    """Why the net has no local deadlock, by its structure; empty if it is not shown."""
+    return LIVE if is_live(net, limits) else _by_weights(net, limits)
+
+
+def _by_weights(net: Net, limits: Limits) -> str:
     share = limits.deadline.share(2)
     if every_run_ends(net, share):
         return ENDS

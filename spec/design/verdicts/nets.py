@@ -15,7 +15,7 @@ from functools import partial
 from ...nets.answer import Answer, Limits
 from ...nets.deadlock import decide_deadlock, stages
 from ...nets.growth import decide_bounded
-from ...nets.local import LIVE, decide_local, is_live
+from ...nets.local import decide_local, excluded
 from ...nets.net import Net
 from ...nets.parts import NetPart, net_parts, part_with
 from ...verdicts.deadline import Spent
@@ -30,7 +30,7 @@ from ..why.blocked import Blocked
 from ..why.findings import Attempt, Finding
 from ..why.parts import Part
 
-__all__ = ["NET_PROPERTIES", "asked", "check_net", "growth_of", "live_of"]
+__all__ = ["NET_PROPERTIES", "asked", "check_net", "growth_of", "unlocked_of"]
 
 ENGINES = {
     "graph": frozenset[str](), "structure": frozenset({"reduce", "siphons", "equations"}),
@@ -184,16 +184,19 @@ def growth_of(design: Design, settings: Settings) -> Finding | None:
         answer.method for _, answer in answers)))
 
 
-def live_of(design: Design, settings: Settings) -> Finding | None:
-    """The finding that siphons and traps show each part of a net to be live; None if they do
+def unlocked_of(design: Design, settings: Settings) -> Finding | None:
+    """The finding that the structure of each part of a net excludes local deadlock; None if it does
     not."""
     assert design.net is not None
-    shares = _shared(net_parts(design.net), settings.budget, 4)
-    try:
-        live = all(is_live(section.net, _limits(share)) for section, share in shares)
-    except Spent:
-        live = False
-    return Finding(NO_LOCAL_DEADLOCK, Outcome.HOLDS, LIVE) if live else None
+    why: list[str] = []
+    for section, share in _shared(net_parts(design.net), settings.budget, 4):
+        try:
+            why.append(excluded(section.net, _limits(share)))
+        except Spent:
+            return None
+        if not why[-1]:
+            return None
+    return Finding(NO_LOCAL_DEADLOCK, Outcome.HOLDS, "; ".join(dict.fromkeys(why)))
 
 
 def asked(part: Part, settings: Settings) -> Finding:

@@ -1,4 +1,4 @@
-"""Nets whose runs end, or can all be led back to the first marking: arguments without a search.
+"""Nets with runs that all end, or can be led back to the first marking: arguments without a search.
 
 Let weights y >= 0 of the places be such that each transition of a set U lowers ``y . m`` by at
 least one. Then U alone fires but finitely often, from any marking. So

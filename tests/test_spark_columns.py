@@ -54,7 +54,7 @@ def blocks_of(path: Path, random: Random) -> Iterator[pa.Table]:
 
 def in_parts(paths: list[Path], suite: str, mapped: Mapped, terms: Terms, random: Random
              ) -> list[dict[str, Any]]:
-    """What the tasks find: each block is read by a task of its own, and each part judged by one."""
+    """The rows of all tasks: a task of its own reads each block, and one judges each part."""
     read = {path: list(blocks_of(path, random)) for path in paths}
     files = Files({str(path): str(path) for path in paths},
                   {str(path): {(start := block.column(LINE)[0].as_py()): start + 1
@@ -105,7 +105,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def same(row: str) -> str:
-    """A row without what may differ: why a rule is not shown is told by each part, and an item of
+    """A row without what may differ: why a rule is not shown is said by each part, and an item of
     a queue that ended long before is forgotten at other moments."""
     return _HISTORY.sub("", _NUMBERS.sub("", row) if "not shown" in row else row)
 
@@ -150,7 +150,7 @@ def test_parts_have_the_rows_of_the_whole_log(
 
 
 def test_a_log_that_one_task_cannot_take_is_refused_by_all(tmp_path: Path) -> None:
-    """A row that needs a closer look in one block is told to every part, before its events."""
+    """A row that needs a closer look in one block is reported to every part, before its events."""
     some = rows("lane", 3)
     some[-1] = {**some[-1], "operation": "none of these"}
     path = written(tmp_path / "log.parquet", some)

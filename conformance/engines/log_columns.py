@@ -50,15 +50,15 @@ if TYPE_CHECKING:
 
 __all__ = ["PACKED", "UNFIT", "ColumnVerdicts", "Numbered", "Packs", "labels_of"]
 
-PACKED: Final = "part int, at bigint, file int, told string, events binary"
+PACKED: Final = "part int, at bigint, file int, report string, events binary"
 """The columns of a row of events on their way, in Spark's words: the label of the part that it goes
-to, its place in the order of the part, its file, numbers of a task that are told, and events."""
+to, its place in the order of the part, its file, numbers that a task reports, and events."""
 
 UNFIT: Final = "unfit"
-"""What is told, and then counted, where a log cannot be judged in whole columns."""
+"""A report, and then a count, that a log cannot be judged in whole columns."""
 
 _FIRST: Final = -1 << 62
-"""The place of what is told before all events."""
+"""The place of reports, before all events."""
 
 _LEAST: Final = 1 << 16
 _MOST: Final = 1 << 20
@@ -316,10 +316,10 @@ def _only(events: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
 
 
 def _rows_in(batches: Batches) -> Iterator[tuple[int, str | None, Any]]:
-    """The file of each row, and what is told or its events."""
+    """The file of each row, and its report or its events."""
     for batch in batches:
         for file, told, events in zip(*(batch.column(name) for name in (
-                "file", "told", "events")), strict=True):
+                "file", "report", "events")), strict=True):
             said = told.as_py()
             yield file.as_py(), said, None if said is not None else unpacked(events.as_py())
 
@@ -443,7 +443,7 @@ def _taken(notes: Notes) -> Iterator[dict[str, Any]]:
 
 
 def _hears(listener: Listener, told: str, file: int) -> None:
-    """Let what tasks have told be compared. Raises ``InputError``."""
+    """Let the reports of tasks be compared. Raises ``InputError``."""
     for code, more in json.loads(told):
         listener.hears(
             Event("", more.get("process", ""), "", "", more.get("item"), more.get("value"),

@@ -143,7 +143,7 @@ def _cut(job: Job, jobs: int, pool: ProcessPoolExecutor, watch: Callable[[int], 
                 return None
             refused = composition.takes(told.piece)
             if refused:
-                _again(composition, readers, reader, refused)
+                _again(composition, reader, refused)
             found.events, found.keys = composition.events, composition.keys
             found.ignored += told.ignored
             found.gaps += told.gaps
@@ -170,14 +170,14 @@ def _in_order(pool: ProcessPoolExecutor, readers: Sequence[_Reader], ahead: int,
         yield reader, waiting.pop(0).result()
 
 
-def _again(composition: Composition, readers: Sequence[_Reader], reader: _Reader,
-           refused: dict[str, list[int]]) -> None:
-    """Judge the keys of a piece again that refuse an event of it, from where they are."""
+def _again(composition: Composition, reader: _Reader, refused: dict[str, list[int]]) -> None:
+    """Judge the keys of a piece again that refuse an event of it, from where they are. Their last
+    events before it are looked for ever further back."""
     before: dict[str, list[Event]] = {key: [] for key in refused}
-    for earlier in reversed(readers[:readers.index(reader)]):
-        few = [key for key, events in before.items() if len(events) < AROUND]
-        if not few:
-            break
+    stop, size = reader.start, CHUNK // 8
+    while stop and (few := [key for key, events in before.items() if len(events) < AROUND]):
+        earlier = _Reader(reader.job, max(0, stop - size), stop)
+        stop, size = earlier.start, 2 * size
         log, names = earlier.names()
         for key, events in last_events(names, earlier.rows(log, names), few).items():
             before[key] = [*events, *before[key]][-AROUND:]

@@ -109,7 +109,7 @@ explanations: dev #- Check the explanations of random designs' deadlocks (minute
 failover: dev #- A thousand random fault schedules on a cluster of brokers; ARGS="--target zookeeper --schedules 100".
 	@$(LAB).failover $(ARGS)
 
-fuzz: core #- Mutated designs, configurations, fixtures, chapters and replies; ARGS="--seed 7"
+fuzz: core #- Mutated designs, configurations, fixtures, chapters, replies, logs; ARGS="--seed 7"
 	@$(LAB).fuzz $(ARGS)
 
 killed: dev #- Which rules each twin breaks: the grids of the site (half an hour; continues).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import runpy
@@ -203,3 +204,27 @@ def test_a_dry_run_needs_no_settings(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no setting"):
         CliRunner().invoke(command, [*words, "--set", "x=1"], standalone_mode=False,
                            catch_exceptions=False)
+
+
+@pytest.mark.parametrize(("data", "what"), [
+    (gzip.compress(b'{"a": 1}\n' * 99)[:12] + b"\xff" * 30, "cannot be unpacked"),
+    (gzip.compress(b"[" * 100_000 + b"\n"), "too deep"),
+])
+def test_a_packed_log_that_is_damaged_is_refused(data: bytes, what: str, tmp_path: Path) -> None:
+    """Also one that unpacks to what no reader follows."""
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=what):
+        CliRunner().invoke(command, [str(path), "--suite", "queue"], standalone_mode=False,
+                           catch_exceptions=False)
+
+
+def test_settings_that_do_not_fit_together_are_the_users(tmp_path: Path) -> None:
+    """No chapter of ours is named as their place."""
+    (tmp_path / "a.jsonl").write_text(
+        '{"operation": "admits", "phase": "point", "value": 1, "time": 1}\n')
+    with pytest.raises(InputError, match="a tick fits") as told:
+        CliRunner().invoke(
+            command, [str(tmp_path / "a.jsonl"), "--suite", "rate", "--set", "rate=4", "--set",
+                      "depth=3"], standalone_mode=False, catch_exceptions=False)
+    assert told.value.where == ""

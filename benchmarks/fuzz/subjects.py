@@ -31,6 +31,7 @@ from .designs import (
     called, feed_certificate, feed_design, feed_format, make_certificate, make_design, make_format,
 )
 from .examples import TWINS, chapters, designs
+from .logs import feed_campaign, feed_log, make_campaign, make_log
 from .mutate import broken_bytes, broken_python, broken_tree, json_text, toml_text
 from .runner import Subject
 from .sizes import feed_sized, make_sized
@@ -255,5 +256,7 @@ SUBJECTS: Final = {subject.name: subject for subject in (
     Subject("fixture", ".json", _fixture, _feed_fixture),
     Subject("chapter", ".py", _chapter, _feed_chapter),
     Subject("adapter", ".json", _replies, _feed_replies),
+    Subject("log", ".json", make_log, feed_log),
+    Subject("campaign", ".toml", make_campaign, feed_campaign),
     Subject("sizes", ".txt", make_sized, feed_sized),
 )}

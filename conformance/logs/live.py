@@ -14,6 +14,7 @@ from typing import Any
 
 from ...spec.engines.monitor import Failure, failure_of
 from ...spec.notation.bound import BoundMachine, bind_to_watch
+from ...spec.notation.errors import InputError
 from ...spec.notation.interpreter import State
 from ...spec.notation.machine import Machine
 from ...spec.notation.progress import rules_cited
@@ -30,7 +31,11 @@ def bound(machine: type[Machine], **constants: int) -> BoundMachine:
 
 @cache
 def _bound(machine: Any, constants: tuple[tuple[str, int], ...]) -> BoundMachine:
-    return bind_to_watch(machine, **dict(constants))
+    try:
+        return bind_to_watch(machine, **dict(constants))
+    except InputError as error:     # its place is a chapter of ours, and its constants are settings
+        raise InputError(f"the settings do not fit together: {error.what}", "",
+                         "Give others by --set, or under \"settings\" in the mapping.") from error
 
 
 @cache

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -53,6 +54,9 @@ def row_of_json(line: bytes, file: str, number: int, is_cut: bool) -> Row:
     even the end of the line."""
     try:
         row = json.loads(line)
+    except RecursionError:
+        raise in_line("this line nests lists or objects too deep", file, number,
+                      "Leave out columns that the mapping does not name.") from None
     except ValueError as error:
         raise in_line(
             "the file ends in the middle of a line" if is_cut else
@@ -129,14 +133,15 @@ def rows_between(path: Path, start: int, stop: int, size: int) -> Batches:
 def _arrow(path: Path, size: int) -> Batches:
     import pyarrow as arrow
 
-    with _arrow_errors(path), arrow.memory_map(str(path)) as mapped:
+    with _arrow_errors(path), arrow.OSFile(str(path), "rb") as opened:
         try:
-            file = arrow.ipc.open_file(mapped)
+            file = arrow.ipc.open_file(opened)
             batches = (file.get_batch(at) for at in range(file.num_record_batches))
         except arrow.ArrowInvalid:
-            mapped.seek(0)
-            batches = iter(arrow.ipc.open_stream(mapped))
+            opened.seek(0)
+            batches = iter(arrow.ipc.open_stream(opened))
         for batch in batches:
+            batch.validate(full=True)   # Arrow itself would follow offsets that lead out of a file
             for at in range(0, batch.num_rows, size):
                 yield batch.slice(at, size)
 
@@ -171,7 +176,7 @@ def text_of(path: Path) -> Iterator[IO[bytes]]:
     with opener(path, "rb") as lines:
         try:
             yield lines
-        except (gzip.BadGzipFile, EOFError) as error:
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise InputError(f"this file cannot be unpacked: {error}", str(path),
                              "It may be cut off; copy it again.") from None
         except UnicodeDecodeError as error:

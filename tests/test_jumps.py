@@ -1,4 +1,4 @@
-"""What a row of steps does from all first states at once is what the interpreter does from each."""
+"""The map of a row of steps from all first states is that of the interpreter from each."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_map_has_the_last_state_of_each_first_state(kind: str) -> None:
 
 
 def test_a_machine_of_another_form_is_refused() -> None:
-    """What a guard says of the sum of two variables is no interval of each."""
+    """A guard on the sum of two variables is no interval of each."""
     jumps = Jumps(bind_to_watch(ObservedLog, r=1, b=3, K=1, P=3), ["tick", "is_logged"])
     with pytest.raises(NotJumping):
         jumps.of("is_logged", {"permits": np.array([1])}, 1)

@@ -36,8 +36,8 @@ Opened = tuple[WholePoints, Iterable[Rows]]
 
 @dataclass(frozen=True)
 class Piece:
-    """What a piece of a log does: by machine, the map of each of the ``keys``, and how often each
-    of its actions was taken there; and the number of the piece's ``events``."""
+    """The effect of a piece of a log: by machine, the map of each of the ``keys``, and how often
+    each of its actions was taken there; and the number of the piece's ``events``."""
 
     keys: Sequence[str]
     jumps: Sequence[Numbers]
@@ -122,7 +122,7 @@ def _machines(whole: WholePoints) -> list[_Machine]:
 
 
 def piece_of(whole: WholePoints, parts: Iterable[Rows]) -> Piece:
-    """What the rows of a piece do, which come in their order. Raises ``Unfit``."""
+    """The effect of the rows of a piece, which come in their order. Raises ``Unfit``."""
     import numpy as np
 
     machines = _machines(whole)

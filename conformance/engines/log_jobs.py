@@ -44,7 +44,7 @@ _LOOK_S: Final = 0.2
 
 @dataclass(frozen=True)
 class Job:
-    """What each process is to do: the ``suite`` to judge by, on what ``terms``, the files of the
+    """The work of each process: the ``suite`` to judge by, on what ``terms``, the files of the
     log, how it is ``mapped``, and until when."""
 
     suite: str
@@ -103,20 +103,20 @@ class _Reader:
 
 
 @dataclass(frozen=True)
-class _Told:
-    """A piece, and what its reading counted."""
+class _Part:
+    """A piece, with the counts of its reading."""
 
     piece: Piece
     ignored: int
     gaps: int
 
 
-def _piece(reader: _Reader) -> _Told | None:
+def _piece(reader: _Reader) -> _Part | None:
     """The piece of some rows, in a process of its own; None where the log cannot be cut."""
     log, names = reader.names()
     try:
         whole = whole_of(reader.job.logs, reader.job.terms, Notes(), names)
-        return _Told(piece_of(whole, reader.rows(log, names)), log.ignored, log.gaps)
+        return _Part(piece_of(whole, reader.rows(log, names)), log.ignored, log.gaps)
     except (Unfit, InputError):
         return None     # what is wrong with a log is said row by row
 
@@ -138,15 +138,15 @@ def _cut(job: Job, jobs: int, pool: ProcessPoolExecutor, watch: Callable[[int], 
     readers = [_Reader(job, start, min(start + size, total)) for start in range(0, total, size)]
     found = Judged(notes, terms=job.terms)
     try:
-        for reader, told in _in_order(pool, readers, jobs + 1, lambda: watch(found.events)):
-            if told is None:
+        for reader, part in _in_order(pool, readers, jobs + 1, lambda: watch(found.events)):
+            if part is None:
                 return None
-            refused = composition.takes(told.piece)
+            refused = composition.takes(part.piece)
             if refused:
                 _again(composition, reader, refused)
             found.events, found.keys = composition.events, composition.keys
-            found.ignored += told.ignored
-            found.gaps += told.gaps
+            found.ignored += part.ignored
+            found.gaps += part.gaps
             watch(found.events)
     except Spent as late:
         found.spent = str(late)
@@ -156,11 +156,11 @@ def _cut(job: Job, jobs: int, pool: ProcessPoolExecutor, watch: Callable[[int], 
 
 
 def _in_order(pool: ProcessPoolExecutor, readers: Sequence[_Reader], ahead: int,
-              looks: Callable[[], None]) -> Iterator[tuple[_Reader, _Told | None]]:
+              looks: Callable[[], None]) -> Iterator[tuple[_Reader, _Part | None]]:
     """The pieces in their order; so many are made ahead. Whoever waits ``looks`` at the clock."""
     from concurrent.futures import wait
 
-    waiting: list[Future[_Told | None]] = []
+    waiting: list[Future[_Part | None]] = []
     for at, reader in enumerate(readers):
         while at + len(waiting) < len(readers) and len(waiting) < ahead:
             waiting.append(pool.submit(_piece, readers[at + len(waiting)]))

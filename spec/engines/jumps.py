@@ -1,4 +1,4 @@
-"""What a row of steps does to a machine, from all states in which it may begin, at once.
+"""The effect of a row of steps on a machine, from all states in which it may begin, at once.
 
 Theory. Let each action's guard be a *box*, one interval for each variable that is a number, and let
 each variable after it be a number, or one variable before it, added to something, perhaps with its
@@ -194,7 +194,7 @@ _PAIRS_MAX: Final = 1 << 17
 """Pairs that there may be, for each to be composed once: beyond, most are different ones."""
 
 class _Shape(NamedTuple):
-    """What all of some maps have in common: by variable, which one it was before (None: not always
+    """The common part of some maps: by variable, which one it was before (None: not always
     the same one), and whether the map is taken for some of its values only."""
 
     sources: Sequence[int | None]

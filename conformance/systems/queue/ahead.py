@@ -25,7 +25,7 @@ _MOST: Final = 4_096
 
 
 class View(NamedTuple):
-    """What is known of a queue: the items that are ``inside``, in their order, and the ``coming``
+    """The known facts of a queue: the items that are ``inside``, in their order, and the ``coming``
     ones, which wait, or of which the puts are read and have not begun; takes that are open, and
     ``lost`` ones, which have got nothing yet, and of which nobody knows what they got. The last
     place that was read is ``upto``; ``final``: nothing follows."""
@@ -74,7 +74,7 @@ class Ahead:
         """Find the ranks; the place from which on later events decide them."""
         items = sorted((*view.inside, *(item for item in view.coming if item.put.result in (
             "", "ok", "unknown"))), key=_put)
-        told = [item.put.ended if item.put.result == "ok" else FAR for item in items]
+        due = [item.put.ended if item.put.result == "ok" else FAR for item in items]
         take = [FAR if item.take is None else item.take.begun for item in items]
         got = [item.take.ended if item.take is not None and item.take.item is item else FAR
                for item in items]
@@ -83,19 +83,19 @@ class Ahead:
         since = FAR if view.final else min(map(_begun, view.open_takes), default=view.upto + 1)
         left = [number for number in inside if take[number] == FAR]
         left += sorted((number for number in range(len(items)) if take[number] == FAR
-                        and told[number] < FAR and number not in inside), key=told.__getitem__)
+                        and due[number] < FAR and number not in inside), key=due.__getitem__)
         if not view.final:      # those that are out for sure, and not with an open take
-            least = _first_out_later(items, told, got, inside)
+            least = _first_out_later(items, due, got, inside)
             left = [number for number in left if least[number] < since]
         for number, call in zip(left, sorted(view.lost, key=_begun), strict=False):
             take[number] = call.begun
         found = Order(
-            list(map(_put, items)), told, take, got, inside, self._capacity, since).found()
+            list(map(_put, items)), due, take, got, inside, self._capacity, since).found()
         self.ranks = {items[number]: rank for rank, number in enumerate(found.order)}
         return found.stop
 
 
-def _first_out_later(items: Sequence[Item], told: Sequence[int], got: Sequence[int],
+def _first_out_later(items: Sequence[Item], due: Sequence[int], got: Sequence[int],
                      inside: Sequence[int]) -> list[int]:
     """By item, the first place at which one is out that certainly came in later; ``FAR``: none."""
     least = [FAR]
@@ -103,7 +103,7 @@ def _first_out_later(items: Sequence[Item], told: Sequence[int], got: Sequence[i
         least.append(min(least[-1], each))
     least.reverse()
     puts = list(map(_put, items))
-    found = [least[bisect(puts, end)] if end < FAR else FAR for end in told]
+    found = [least[bisect(puts, end)] if end < FAR else FAR for end in due]
     within = set(inside)
     after = min((got[number] for number in range(len(items)) if number not in within), default=FAR)
     for number in reversed(inside):

@@ -95,7 +95,7 @@ def judged_whole(files: Sequence[Log], logs: Logs, terms: Terms, notes: Notes,
             max(file.mapped.tolerance for file in files), logs.named("sends"),
             logs.named("receives"))) if names.numbered else (
                 rows_of_batch(files[0], batch, line, names) for line, batch in some[0])
-        run = Run(logs, whole, names)
+        run = Run(logs, whole, names, watch)
         for rows in gathered(parts):
             mine = rows if part is None else part(rows, names)
             if len(mine):
@@ -143,12 +143,14 @@ def gathered(given: Iterator[Rows]) -> Iterator[Rows]:
 
 
 class Run:
-    """A run over chunks of a log, by the ``whole`` of its system; ``events`` were taken so far."""
+    """A run over chunks of a log, by the ``whole`` of its system; ``events`` were taken so far.
+    ``watch`` gets their number now and then, and may raise."""
 
-    def __init__(self, logs: Logs, whole: Whole, names: Names) -> None:
+    def __init__(self, logs: Logs, whole: Whole, names: Names,
+                 watch: Callable[[int], None] = lambda at: None) -> None:
         import numpy as np
 
-        self._logs, self._whole, self._names = logs, whole, names
+        self._logs, self._whole, self._names, self._watch = logs, whole, names, watch
         self.events = 0
         self._alone: dict[int, KeyJudge] = {}
         self._is_alone = np.zeros(1024, bool)
@@ -196,7 +198,7 @@ class Run:
         rows = joined(parts)
         for number, at in enumerate(rows.turn.argsort(kind="stable").tolist()):
             if number % LOOK == 0:
-                self._watch(self._events)
+                self._watch(self.events)
             key = int(rows.key[at])
             judge = self._alone[key]
             if not self._is_over[key]:

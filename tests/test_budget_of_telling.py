@@ -1,4 +1,4 @@
-"""What is told of a verdict (drawings, steps, certificates, repairs) keeps the budget too."""
+"""Reports of a verdict (drawings, steps, certificates, repairs) keep the budget too."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def report() -> DesignReport:
     return found
 
 
-def test_all_that_is_told_has_one_end() -> None:
+def test_all_that_is_reported_has_one_end() -> None:
     """A tenth and half a second after the budget, whoever asks and however late."""
     now = [0.0]
     deadline = Deadline(20.0, lambda: now[0])
@@ -58,7 +58,7 @@ def test_all_that_is_told_has_one_end() -> None:
     assert deadline.to_tell().passed() and not Deadline(None).to_tell().passed()
 
 
-def test_a_cycle_of_many_waits_is_told_in_time_that_grows_with_it() -> None:
+def test_a_cycle_of_many_waits_is_reported_in_time_that_grows_with_it() -> None:
     """Its place in the file, and its sentence."""
     work = []
     for stations in (50, 200):

@@ -141,8 +141,8 @@ def test_what_the_odd_ones_were_made_of_is_not_odd(text: str) -> None:
     assert lints(load(text, "d.yaml")) == ()
 
 
-def test_of_many_loops_that_do_not_balance_the_first_are_told() -> None:
-    """And how many there are; a long one is told by the tasks near the link that closes it."""
+def test_of_many_loops_that_do_not_balance_the_first_are_reported() -> None:
+    """And how many there are; a long one is shown by the tasks near the link that closes it."""
     number = 150
     ends = "".join(f"  t{n}: {{kind: zip}}\n  u{n}: {{kind: broadcast}}\n" for n in range(number))
     links = "".join(

@@ -27,8 +27,8 @@ __all__ = ["Lint", "lints"]
 _FIXED: Final = {Kind.SOURCE, Kind.MAP, Kind.ZIP, Kind.BROADCAST, Kind.SCRIPT, Kind.TRANSITION}
 """Kinds that read and write the same numbers each time."""
 MOST_LOOPS: Final = 100
-"""Loops with rates that do not balance of which each is reported; in a large design as many loops as
-there are links may be as long as the design."""
+"""Loops with rates that do not balance that are reported one by one; in a large design as many
+loops as there are links may be as long as the design."""
 MOST_NAMED: Final = 20
 """Tasks of a loop that are all named."""
 _KEEPING: Final = {Flow.BLOCKING, Flow.CREDIT, Flow.STOP_AND_WAIT, Flow.UNBOUNDED}

@@ -334,7 +334,7 @@ class DesignReport:
 
     @cached_property
     def lints(self) -> tuple[dict[str, str], ...]:
-        """What is odd about the design, as entries of the report."""
+        """The oddities of the design, as entries of the report."""
         return tuple(lint.to_json() for lint in lints(self.design))
 
     def finding(self, name: str) -> Finding:

@@ -42,14 +42,14 @@ def filled(design: Design) -> Finding:
 
 @pytest.fixture(scope="module")
 def report() -> DesignReport:
-    """The report on a small one, with its shortest way into the deadlock."""
+    """The report on a small one, with its shortest counterexample."""
     found = check(ring(3), Settings(budget=Budget(max_states=2_000, threads=1)))
     assert found.findings[0].outcome is Outcome.VIOLATED and found.findings[0].steps
     return found
 
 
 def test_all_that_is_reported_has_one_end() -> None:
-    """A tenth and half a second after the budget, whoever asks and however late."""
+    """A tenth and half a second after the budget, however many ask, and however late."""
     now = [0.0]
     deadline = Deadline(20.0, lambda: now[0])
     for now[0] in (0.0, 12.0, 21.0, 22.4):

@@ -22,7 +22,7 @@ def piece(*events: tuple[str, str, int]) -> list[tuple[str, int, str]]:
 
 
 def found(kept: bytes | None, events: Sequence[tuple[str, str, int]]) -> list[tuple[str, str]]:
-    """What is found in a piece, each with its rule."""
+    """The findings in a piece, each with its rule."""
     return [(row["found"], row["rule"])
             for row in piece_judged("delivery", TERMS, "k", kept, piece(*events))[1]]
 
@@ -37,7 +37,7 @@ def test_what_was_published_before_a_key_was_forgotten_is_not_made_up() -> None:
 
 
 def test_what_happens_after_a_key_was_forgotten_is_judged() -> None:
-    """What is published then has to keep the rules."""
+    """A message that is published then has to keep the rules."""
     assert found(FORGOTTEN, [*AGAIN, ("publish", "y", 4), ("receive", "y", 5), ("ack", "y", 6),
                              ("receive", "y", 7)]) == [("violated", "DELIV-6")]
 

@@ -37,7 +37,7 @@ def judged(path: Path, events: Sequence[tuple[str, str, str, int | None]], *more
 def test_a_task_that_waits_beside_an_idle_worker_is_late_after_the_patience(
     tmp_path: Path, patience: Sequence[str], outcome: str,
 ) -> None:
-    """The other key goes on for 58 seconds more."""
+    """The other key has events for 58 seconds more."""
     events = [*IDLE_BESIDE_A_TASK, *OTHER_KEY]
     assert judged(tmp_path / "log.jsonl", events, *EXECUTOR, *patience)["EXEC-3"] == outcome
 

@@ -1,4 +1,4 @@
-"""What a part of an answer shows is worked out once where it follows from the request alone."""
+"""A part of an answer is worked out once where it follows from the request alone."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Rested(Machine):
 
 
 def test_a_part_with_an_end_that_depends_on_more_follows_from_no_request() -> None:
-    """What it notes would be left out where it is remembered."""
+    """Its notes would be left out where it is remembered."""
     with pytest.raises(AssertionError, match="has to be noted each time"):
         table(Rested, on("go", "go", each(
             ends("rests", "it rests", only_if="stopped"), says("event", "", "something"),

@@ -39,7 +39,7 @@ _ROWS: Final = 1 << 20
 """Rows of a piece at most."""
 
 _LOOK_S: Final = 0.2
-"""Seconds after which one who waits for a piece looks at the clock."""
+"""Seconds between two looks at the clock while a piece is waited for."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,8 @@ def _cut(job: Job, jobs: int, pool: ProcessPoolExecutor, watch: Callable[[int], 
 
 def _in_order(pool: ProcessPoolExecutor, readers: Sequence[_Reader], ahead: int,
               looks: Callable[[], None]) -> Iterator[tuple[_Reader, _Part | None]]:
-    """The pieces in their order; so many are made ahead. Whoever waits ``looks`` at the clock."""
+    """The pieces in their order; so many are made ahead. The wait for each ``looks`` at
+    the clock."""
     from concurrent.futures import wait
 
     waiting: list[Future[_Part | None]] = []
@@ -172,7 +173,7 @@ def _in_order(pool: ProcessPoolExecutor, readers: Sequence[_Reader], ahead: int,
 
 def _again(composition: Composition, reader: _Reader, refused: dict[str, list[int]]) -> None:
     """Judge the keys of a piece again that refuse an event of it, from where they are. Their last
-    events before it are looked for ever further back."""
+    events before it are looked for further and further back."""
     before: dict[str, list[Event]] = {key: [] for key in refused}
     stop, size = reader.start, CHUNK // 8
     while stop and (few := [key for key, events in before.items() if len(events) < AROUND]):

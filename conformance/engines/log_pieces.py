@@ -33,7 +33,7 @@ HEARD: Final = "key string, file string, line bigint, event string"
 """The columns of an event of a stream, in Spark's words; ``event`` is JSON."""
 
 FORGOTTEN: Final = b""
-"""What is kept of a key that was silent for so long that its judge was forgotten."""
+"""The state of a key that was silent for so long that its judge was forgotten."""
 
 _TIME: Final = Event._fields.index("time")
 

@@ -2,7 +2,7 @@
 
 Progress ("a waiter is woken") is judged where a log says that nothing is left to come: by an event
 of its own, which few logs have, or by a stated patience. Then such an event is put in where a key
-is silent for that long, also at the end of the log, as far as other keys go on. The statement is
+is silent for that long, also at the end of the log, as far as other keys have events. The statement is
 the user's: one that is too short makes a slow system a broken one.
 """
 
@@ -34,7 +34,7 @@ class Patience:
                              "--patience", "Leave it out.")
 
     def before(self, event: Event) -> Iterator[Event]:
-        """What is put in before an event. Raises ``InputError`` for one without a time."""
+        """The rests to put in before an event. Raises ``InputError`` for one without a time."""
         if event.time is None:
             raise in_line("this line has no time, and patience needs one", event.file, event.line,
                           "Map \"time\" to a column, or leave out --patience.")
@@ -45,7 +45,7 @@ class Patience:
         self._latest = max(self._latest, event.time)
 
     def at_end(self, key: str) -> Iterator[Event]:
-        """What is put in at the end of the log, where other keys go on for long enough."""
+        """The rests to put in at the end of the log, where other keys have events for long enough."""
         yield from self._rests(self._last[key], self._latest)
 
     def _rests(self, last: Event, now: int) -> Iterator[Event]:

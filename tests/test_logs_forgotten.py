@@ -1,4 +1,4 @@
-"""A key whose judge was forgotten comes back as one of which nothing is known."""
+"""Nothing is known of a key that was forgotten and comes back."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _TEXTS: Final = ("key", "process", "call")
 def sent(reading: Reading, batch: pa.RecordBatch, lines: Numbers, names: Names,
          codes: Mapping[tuple[str, str, str], int], shifts: Mapping[str, int] | None
          ) -> pa.RecordBatch:
-    """The events of a batch, whose rows are some ``lines``, understood; ``codes`` are the numbers
+    """The events of a batch with rows of some ``lines``, understood; ``codes`` are the numbers
     of what can be said, ``names`` those of what was said so far. With ``shifts``, by which clocks
     order a log, ``order`` is the place of each in it, and beginnings that say nothing stay, for
     calls are still to be paired. Raises ``Unfit``, and ``InputError`` as ``Reading`` does."""

@@ -272,7 +272,7 @@ def _batch(rows: Any) -> pa.RecordBatch:
 
 @dataclass(frozen=True)
 class Numbered:
-    """Numbers the calls of a part, whose rows come in the order of their files; then each row goes
+    """Numbers the calls of a part with rows in the order of their files; then each row goes
     to the place of its first event by the clocks."""
 
     suite: str
@@ -326,7 +326,7 @@ def _rows_in(batches: Batches) -> Iterator[tuple[int, str | None, Any]]:
 
 @dataclass(frozen=True)
 class ColumnVerdicts:
-    """Judges the events of a part, whose rows come in the order of the log: ``by_time``, in that of
+    """Judges the events of a part with rows in the order of the log: ``by_time``, in that of
     the first event of each."""
 
     suite: str

@@ -2,8 +2,8 @@
 
 Progress ("a waiter is woken") is judged where a log says that nothing is left to come: by an event
 of its own, which few logs have, or by a stated patience. Then such an event is put in where a key
-is silent for that long, also at the end of the log, as far as other keys have events. The statement is
-the user's: one that is too short makes a slow system a broken one.
+is silent for that long, also at the end of the log, as far as other keys have events. The statement
+is the user's: one that is too short makes a slow system a broken one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Patience:
         self._latest = max(self._latest, event.time)
 
     def at_end(self, key: str) -> Iterator[Event]:
-        """The rests to put in at the end of the log, where other keys have events for long enough."""
+        """The rests to put in at the end of the log, if other keys have events for long enough."""
         yield from self._rests(self._last[key], self._latest)
 
     def _rests(self, last: Event, now: int) -> Iterator[Event]:

@@ -71,6 +71,11 @@ class PacedZooKeeper:
         collected, self._inbox = self._inbox + self._real.collect(), []
         return collected
 
+    @property
+    def may_deliver(self) -> bool:
+        """True: a message may come at any time."""
+        return True
+
     # -- time ---------------------------------------------------------------------------------
 
     def advance(self, now: int) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from ...spec.notation.errors import InputError
 from ...spec.verdicts.deadline import Spent
+from ...spec.verdicts.memory import in_use, meter
 from ...spec.verdicts.native_refusal import NotNative
 from ..logs.kinds import KeyJudge, Logs, Terms
 from ..logs.notes import Notes
@@ -34,6 +35,13 @@ CHUNK: Final = 1 << 18
 
 LOOK: Final = 1_000
 """Rows that are judged one by one between two looks at the clock."""
+
+_BYTES_OF_ALL: Final = 230 << 20
+_BYTES_OF_ROW: Final = 600
+"""Bytes of a process with all libraries and compiled machines, and those of each row of a chunk."""
+
+_ROWS_LEAST: Final = 8_192
+"""Rows of a chunk at least: in smaller ones the calls of the libraries are what takes time."""
 
 LEAST: Final = 20_000
 """Rows from which on it pays to compile the machines."""
@@ -83,7 +91,10 @@ def judged_whole(files: Sequence[Log], logs: Logs, terms: Terms, notes: Notes,
             len(files) > 1 and orders == {"file"}) or any(file.has_format for file in files) or (
             sum(map(rows_about, files)) < LEAST):
         return None
-    batches = [_batches(file, CHUNK // len(files) + 1) for file in files]
+    size = rows_that_fit(meter().left())
+    if not size:
+        return None
+    batches = [_batches(file, size // len(files) + 1) for file in files]
     names = Names(logs, [file.file for file in files], orders == {"time"}, terms.remember)
     try:
         common = logs.common(terms, notes)
@@ -96,7 +107,7 @@ def judged_whole(files: Sequence[Log], logs: Logs, terms: Terms, notes: Notes,
             logs.named("receives"))) if names.numbered else (
                 rows_of_batch(files[0], batch, line, names) for line, batch in some[0])
         run = Run(logs, whole, names, watch)
-        for rows in gathered(parts):
+        for rows in gathered(parts, size):
             mine = rows if part is None else part(rows, names)
             if len(mine):
                 run.takes(mine)
@@ -130,12 +141,20 @@ def _numbered(batches: Iterator[Any]) -> Iterator[Numbered]:
         line += batch.num_rows
 
 
-def gathered(given: Iterator[Rows]) -> Iterator[Rows]:
-    """Rows in the order of the log, in chunks of about ``CHUNK``, of parts that may be small."""
+def rows_that_fit(left: float) -> int:
+    """The rows of a chunk where so many bytes are left; 0 where whole columns do not fit, and a log
+    is better judged event by event."""
+    rows = (left - max(0, _BYTES_OF_ALL - in_use())) / _BYTES_OF_ROW
+    return int(min(CHUNK, rows)) if rows >= _ROWS_LEAST else 0
+
+
+def gathered(given: Iterator[Rows], size: int = 0) -> Iterator[Rows]:
+    """Rows in the order of the log, in chunks of about a ``size`` (``CHUNK``, if none is given), of
+    parts that may be small."""
     parts: list[Rows] = []
     for part in given:      # no larger than a part of the file, which may be small
         parts.append(part)
-        if sum(map(len, parts)) >= CHUNK:
+        if sum(map(len, parts)) >= (size or CHUNK):
             yield joined(parts)
             parts = []
     if any(map(len, parts)):

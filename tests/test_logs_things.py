@@ -8,17 +8,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
+from logs_both_ways import Row, agreed, told, written
 
 from checkvalve.conformance.columns import run
 from checkvalve.conformance.engines.log_parts import logs_of
 from checkvalve.conformance.logs.mapping import plain
-from checkvalve.conformance.logs.notes import Notes
 from checkvalve.conformance.logs.readers import Log
-from checkvalve.conformance.logs.rows import counts_of, rows_of
-from checkvalve.conformance.logs.run import Judged, terms_of
+from checkvalve.conformance.logs.run import terms_of
 from checkvalve.conformance.logs.run import judge_files as by_events
 from checkvalve.spec.flow.observed_delivery import Law, ObservedDelivery
 from checkvalve.spec.notation.expr import Expr, Read, walk
@@ -26,7 +23,6 @@ from checkvalve.spec.notation.lower import lower
 from checkvalve.spec.notation.machine import Machine
 from checkvalve.spec.storm.acking.observed_acker import ObservedAcker
 
-Row = dict[str, Any]
 Settings = Mapping[str, int]
 
 
@@ -248,24 +244,6 @@ def rows(suite: str, random: Random, settings: Settings) -> list[Row]:
     return found
 
 
-def written(path: Path, some: list[Row]) -> Path:
-    """A log as a table."""
-    numbers = {"value", "item"} if all(not isinstance(row.get("item"), str) for row in some) else {
-        "value"}
-    parquet.write_table(pa.table({
-        name: pa.array([row.get(name) for row in some], pa.int64() if name in numbers else None)
-        for name in ("key", "process", "operation", "phase", "result", "item", "value")}), path)
-    return path
-
-
-_STATE = re.compile(r"'allowed': .*?, 'needed'")
-
-
-def told(judged: Judged) -> list[str]:
-    """All rows of an answer, but for the state, whose places may have other numbers."""
-    return sorted(_STATE.sub("", str(row)) for row in [*rows_of(judged.notes), *counts_of(judged)])
-
-
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "LEAST", 0)
@@ -277,7 +255,7 @@ def test_whole_columns_say_what_the_events_say_one_by_one(
 ) -> None:
     """Rules, keys, events, histories and counts, however large the chunks are; items may be texts,
     and the values of ackers have 64 bits."""
-    logs, found = logs_of(suite), list[str]()
+    found: list[str] = []
     for seed in range(16):
         random = Random(seed)
         settings = settings_of(suite, random)
@@ -285,17 +263,8 @@ def test_whole_columns_say_what_the_events_say_one_by_one(
         if suite == "storm.acker" and seed % 3 == 2:
             some = [{**row, "value": row["value"] << 60} if row["operation"] in ("init", "ack") else
                     row for row in some]
-        if seed % 3 == 1:
-            some = [row if row.get("item") is None else {**row, "item": f"i{row['item']}"}
-                    for row in some]
-        monkeypatch.setattr(run, "CHUNK", [1 << 18, 100, 60, 25][seed % 4])
-        terms = terms_of(plain(), settings, seed % 2 == 1, 1_000_000)
-        path = written(tmp_path / "log.parquet", some)
-        one, two, three = ([Log(path, plain(), list(logs.operations))] for _ in range(3))
-        assert run.judged_whole(one, logs, terms, Notes(), lambda at: None) is not None
-        columns = told(run.judge_files(two, logs, terms, keeps=True))
-        assert columns == told(by_events(three, logs, terms, keeps=True)), seed
-        found += columns
+        found += agreed(suite, some, settings, seed, tmp_path / "log.parquet", monkeypatch,
+                        drained=seed % 2 == 1)
     assert len({row.partition("'key'")[0] for row in found if "'violated'" in row}) >= 5
 
 

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
 
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
+from logs_both_ways import Row, agreed
 
 from checkvalve.conformance.columns import run
-from checkvalve.conformance.engines.log_parts import logs_of
-from checkvalve.conformance.logs.mapping import plain
-from checkvalve.conformance.logs.notes import Notes
-from checkvalve.conformance.logs.readers import Log
-from checkvalve.conformance.logs.rows import counts_of, rows_of
-from checkvalve.conformance.logs.run import Judged, terms_of
-from checkvalve.conformance.logs.run import judge_files as by_events
-
-Row = dict[str, Any]
 
 
 def timer(random: Random, faulty: bool, calls: int) -> Iterator[Row]:
@@ -85,45 +74,18 @@ def rows(suite: str, random: Random) -> list[Row]:
     return found
 
 
-def written(path: Path, some: list[Row]) -> Path:
-    """A log as a table."""
-    kinds = dict.fromkeys(("value", "time"), pa.int64())
-    parquet.write_table(pa.table({
-        name: pa.array([row.get(name) for row in some], kinds.get(name)) for name in (
-            "key", "process", "operation", "phase", "result", "item", "value", "time")}), path)
-    return path
-
-
-_STATE = re.compile(r"'allowed': .*?, 'needed'")
-
-
-def told(judged: Judged) -> list[str]:
-    """All rows of an answer, but for the state: its places may have other numbers."""
-    return sorted(_STATE.sub("", str(row)) for row in [*rows_of(judged.notes), *counts_of(judged)])
-
-
 @pytest.mark.parametrize("suite", SYSTEMS)
 def test_whole_columns_say_what_the_events_say_one_by_one(
     suite: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rules, keys, events, histories and counts, however large the chunks are; items may be texts.
     """
-    logs, found = logs_of(suite), list[str]()
+    found: list[str] = []
     monkeypatch.setattr(run, "LEAST", 0)
     for seed in range(12):
         random = Random(seed)
         settings = {"unit_ns": random.choice([1, 2]), "tick_ns": random.choice([0, 3])} if (
             suite == "timer") else {}
-        some = rows(suite, random)
-        if seed % 3 == 1:
-            some = [row if row.get("item") is None else {**row, "item": f"i{row['item']}"}
-                    for row in some]
-        monkeypatch.setattr(run, "CHUNK", [1 << 18, 100, 60, 25][seed % 4])
-        terms = terms_of(plain(), settings, False, 1_000_000)
-        path = written(tmp_path / "log.parquet", some)
-        one, two, three = ([Log(path, plain(), list(logs.operations))] for _ in range(3))
-        assert run.judged_whole(one, logs, terms, Notes(), lambda at: None) is not None
-        columns = told(run.judge_files(two, logs, terms, keeps=True))
-        assert columns == told(by_events(three, logs, terms, keeps=True)), seed
-        found += columns
+        found += agreed(suite, rows(suite, random), settings, seed, tmp_path / "log.parquet",
+                        monkeypatch)
     assert len({row.partition("'key'")[0] for row in found if "'violated'" in row}) >= 2

@@ -1,0 +1,61 @@
+"""Random logs, judged in whole columns and event by event: the answers, to be compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from checkvalve.conformance.columns import run
+from checkvalve.conformance.engines.log_parts import logs_of
+from checkvalve.conformance.logs.mapping import plain
+from checkvalve.conformance.logs.notes import Notes
+from checkvalve.conformance.logs.readers import Log
+from checkvalve.conformance.logs.rows import counts_of, rows_of
+from checkvalve.conformance.logs.run import Judged, terms_of
+from checkvalve.conformance.logs.run import judge_files as by_events
+
+Row = dict[str, Any]
+
+_STATE = re.compile(r"'allowed': .*?, 'needed'")
+_CHUNKS = (1 << 18, 100, 60, 25)
+_FIELDS = ("key", "process", "operation", "phase", "result", "item", "value", "time")
+
+
+def told(judged: Judged) -> list[str]:
+    """All rows of an answer, but for the state: its places may have other numbers."""
+    return sorted(_STATE.sub("", str(row)) for row in [*rows_of(judged.notes), *counts_of(judged)])
+
+
+def written(path: Path, some: list[Row]) -> Path:
+    """A log as a table; its items are numbers or texts."""
+    kinds = dict.fromkeys(("value", "time"), pa.int64())
+    if all(not isinstance(row.get("item"), str) for row in some):
+        kinds["item"] = pa.int64()
+    columns = {name: [row.get(name) for row in some] for name in _FIELDS}
+    parquet.write_table(pa.table({
+        name: pa.array(values, kinds.get(name)) for name, values in columns.items()}), path)
+    return path
+
+
+def agreed(suite: str, some: list[Row], settings: Mapping[str, int], seed: int, path: Path,
+           monkeypatch: pytest.MonkeyPatch, drained: bool = False) -> list[str]:
+    """The rows of a log in columns, which are those of it event by event. The seed says how large
+    chunks are, and if items are texts."""
+    logs = logs_of(suite)
+    if seed % 3 == 1:
+        some = [row if row.get("item") is None else {**row, "item": f"i{row['item']}"}
+                for row in some]
+    monkeypatch.setattr(run, "CHUNK", _CHUNKS[seed % len(_CHUNKS)])
+    terms = terms_of(plain(), settings, drained, 1_000_000)
+    written(path, some)
+    one, two, three = ([Log(path, plain(), list(logs.operations))] for _ in range(3))
+    assert run.judged_whole(one, logs, terms, Notes(), lambda at: None) is not None
+    columns = told(run.judge_files(two, logs, terms, keeps=True))
+    assert columns == told(by_events(three, logs, terms, keeps=True)), seed
+    return columns

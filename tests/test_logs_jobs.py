@@ -28,7 +28,7 @@ def said(found: Judged) -> tuple[object, ...]:
     """All that is said of a log."""
     notes = found.notes
     return (found.events, found.keys, found.ignored, found.gaps, dict(notes.violations),
-            dict(notes.exercised()), dict(notes.alike), notes.not_shown,
+            dict(notes.exercised()), dict(notes.alike), notes.together(), notes.not_shown,
             sorted(map(str, rows_of(notes))))
 
 

@@ -407,3 +407,14 @@ def test_each_rule_of_a_suite_is_said_to_be_judged_or_not() -> None:
     for system in able:
         assert set(on_logs(system)) >= {rule.id for rule in system.suite.rules()}
         assert "judged on logs" in on_logs(system).values()
+
+
+def test_keys_are_counted_by_all_the_rules_that_they_break(tmp_path: Path) -> None:
+    """An item that is lost breaks the order, too, and so is another bug than items that swap."""
+    lost = [("put", "1"), ("put", "2"), ("take", "2")]
+    swapped = [*lost, ("take", "1")]
+    rows = [{"key": key, "process": "p", "operation": name, "phase": "point", "item": key + item}
+            for key, steps in (("a", lost), ("b", swapped), ("c", swapped)) for name, item in steps]
+    _, document = judged(written(tmp_path / "q.jsonl", rows), "--suite", "queue", "--drained")
+    assert document["violated_together"] == [{"rules": ["QUEUE-3"], "keys": 2},
+                                             {"rules": ["QUEUE-3", "QUEUE-4"], "keys": 1}]

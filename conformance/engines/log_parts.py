@@ -358,6 +358,7 @@ def _ended(keys: Mapping[str, KeyPart], total: Judged) -> Iterator[dict[str, Any
         total.keys += each.ends()
         total.notes.steps.update(each.notes.steps)
         total.notes.not_shown.update(each.notes.not_shown)
+        total.notes.sets += each.notes.together()
         yield from rows_of(each.notes)
 
 

@@ -100,7 +100,9 @@ def spark_session(
             words = log.read_bytes()[said:].decode(errors="replace")
             raise explain(error, f"cannot use Spark at {master}", words) from error
     try:
-        with _without_traces():
+        with _without_traces(), warnings.catch_warnings():
+            # Its caution about new editions of pandas is no business of users of checkvalve.
+            warnings.filterwarnings("ignore", module="pyspark")
             yield session
     finally:
         with suppress(Exception):  # a cluster that went away must not hide the first error

@@ -14,7 +14,7 @@ from ...spec.notation.rules import Rule
 from ..computer.places import from_root
 from .events import Event, shown
 from .kinds import Logs
-from .notes import Finding
+from .notes import Finding, Notes
 from .run import Judged
 
 __all__ = ["document", "lines", "outcome_of", "outcomes"]
@@ -70,6 +70,7 @@ def lines(judged: Judged, logs: Logs) -> Iterator[str]:
         mark = {"violated": "FAIL", "passed": "ok  "}.get(outcome, "?   ")
         yield f"{mark} {rule.id:10} {_said(judged, logs, rule, outcome, exercised)}"
         yield f"                {rule.statement}"
+    yield from _together(notes)
     for cause, same in groupby(_sorted(judged), key=attrgetter("cause")):
         yield from _finding(list(same), notes.alike[cause], judged.gaps)
     if notes.foreign:
@@ -82,6 +83,21 @@ def lines(judged: Judged, logs: Logs) -> Iterator[str]:
         more = notes.foreign_total - len(notes.foreign[:_SHOWN])
         if more > 0:
             yield f"  and {more} keys more"
+
+
+def _together(notes: Notes) -> Iterator[str]:
+    """The lines on keys that break several rules: these may be of one bug."""
+    sets = notes.together()
+    if all(len(rules) == 1 for rules in sets):
+        return
+    yield ""
+    yield "Keys by all the rules that they break, for one bug may break several:"
+    for rules, keys in _by_number(sets):
+        yield f"  {keys:>12,}  {', '.join(rules)}"
+
+
+def _by_number(sets: Mapping[tuple[str, ...], int]) -> list[tuple[tuple[str, ...], int]]:
+    return sorted(sets.items(), key=lambda each: (-each[1], each[0]))
 
 
 def _sorted(judged: Judged) -> list[Finding]:
@@ -162,6 +178,8 @@ def document(judged: Judged, logs: Logs) -> dict[str, Any]:
             "before": [_plain(event) for event in each.before],
             "keys_alike": notes.alike[each.cause],
         } for each in _sorted(judged)],
+        "violated_together": [{"rules": list(rules), "keys": keys}
+                              for rules, keys in _by_number(notes.together())],
         "not_of_this_system": [{
             "key": doubt.key, "why": doubt.why,
             "event": _plain(doubt.event) if doubt.event else None} for doubt in notes.foreign],

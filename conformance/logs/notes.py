@@ -75,7 +75,8 @@ class Notes:
 
     ``alike`` counts the keys of each cause of a finding, ``times`` what was exercised elsewhere, by
     rule. ``doubts`` keeps all of them, each with its rule (none: a foreign event), if it is a list;
-    of findings, the first ``most`` are kept with their events, and all others only counted.
+    of findings, the first ``most`` are kept with their events, and all others only counted. ``red``
+    has the rules that each key breaks, ``sets`` counts keys elsewhere by the rules that they break.
     """
 
     steps: Counter[tuple[type[Machine], str]] = field(default_factory=Counter)
@@ -91,6 +92,8 @@ class Notes:
     times: Counter[str] = field(default_factory=Counter)
     doubts: list[tuple[str, Doubt]] | None = None
     most: int = FINDINGS_MAX
+    red: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    sets: Counter[tuple[str, ...]] = field(default_factory=Counter)
 
     def exercised(self) -> Mapping[str, int]:
         """By rule, how often an event was taken that could have broken it."""
@@ -104,8 +107,17 @@ class Notes:
         """Count it by its rule, and keep it with its events, if there are not too many."""
         self.violations[finding.rule] += 1
         self.alike[finding.cause] += 1
+        self.breaks(finding.key, finding.rule)
         if len(self.findings) < self.most:
             self.findings.append(finding)
+
+    def breaks(self, key: str, rule: str) -> None:
+        """Note that a key breaks a rule."""
+        self.red[key] = tuple(sorted({*self.red.get(key, ()), rule}))
+
+    def together(self) -> Counter[tuple[str, ...]]:
+        """How many keys break these rules and no others: one bug may break several."""
+        return Counter(self.red.values()) + self.sets
 
     def is_found(self, failure: Failure, key: str, event: Event, before: set[str]) -> bool:
         """True if a failure breaks a rule that the key had not broken before; without a rule it is

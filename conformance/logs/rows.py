@@ -34,6 +34,10 @@ JSON; ``allowed`` is what could have been instead, or why it is not judged."""
 COUNTS: Final = "count"
 """In the column ``found``: a row of a number, and no finding."""
 
+_TOGETHER: Final = "together"
+"""In the column ``key`` of a count: keys that break the rules in the column ``rule``, with commas
+between them, and no others."""
+
 _FIELDS: Final = ("key", "process", "operation", "phase", "item", "value", "place", "time",
                   "result", "file", "line")
 
@@ -86,6 +90,9 @@ def counts_of(judged: Judged) -> Iterator[Row]:
     for rule, times in notes.exercised().items():
         yield {**dict.fromkeys(COLUMNS), "found": COUNTS, "key": "exercised", "rule": rule,
                "times": times}
+    for rules, times in notes.together().items():
+        yield {**dict.fromkeys(COLUMNS), "found": COUNTS, "key": _TOGETHER, "rule": ",".join(rules),
+               "times": times}
     for rule, why in notes.not_shown.items():
         yield {**dict.fromkeys(COLUMNS), "found": COUNTS, "key": "not shown", "rule": rule,
                "allowed": why, "times": 1}
@@ -124,6 +131,8 @@ def _counts(found: Judged, row: Mapping[str, Any]) -> None:
     name, times = row["key"], row["times"]
     if name == "exercised":
         found.notes.times[row["rule"]] += times
+    elif name == _TOGETHER:
+        found.notes.sets[tuple(row["rule"].split(","))] += times
     elif name == "not shown":
         found.notes.not_shown[row["rule"]] = row["allowed"]
     else:

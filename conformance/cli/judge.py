@@ -113,7 +113,7 @@ def command(
 
     from ..logs.formats import KINDS
     from ..engines.log_jobs import Job
-    from ..logs.run import opened, terms_of
+    from ..logs.run import check_files, opened, terms_of
     from ..foreign.place import with_names
     from ..systems.catalogue import system_of
     from ..systems.targets import resolve_target
@@ -136,8 +136,9 @@ def command(
         return _follow(logs, suite, mapping, given, out, engine)
     if engine is not None and not dry_run:
         return _answer(_on_spark(logs, suite, mapping, given, out, engine), after, as_json)
-    kind = KINDS[form] if form is not None else None
     paths = tuple(Path(each) for each in logs)
+    check_files(paths)
+    kind = KINDS[form].surveyed(KINDS[form], paths) if form is not None else None
     files, mapped = opened(paths, mapping, found, given.settings, kind, whole=not dry_run)
     if dry_run:
         return _dry_run(files, found, as_json)

@@ -18,13 +18,15 @@ __all__ = ["KINDS", "Format"]
 class Format:
     """A format: its ``rows`` with their lines, and how they are ``mapped`` unless a mapping file
     says otherwise: its operations may be those of several suites. ``not_shown`` has the rules that
-    no such log can show broken, each with the reason."""
+    no such log can show broken, each with the reason. Where one file does not say what a row is,
+    all are ``surveyed`` first."""
 
     name: str
     rows: Callable[[Path], Iterator[tuple[int, Mapping[str, Any]]]]
     mapped: Mapped
     meanings: Mapping[str, Sequence[str]]
     not_shown: Mapping[str, str] = field(default_factory=dict)
+    surveyed: Callable[[Format, Sequence[Path]], Format] = lambda form, paths: form
 
     def mapped_to(self, operations: Sequence[str]) -> Mapped:
         """The mapping to the operations of a suite. Raises ``InputError`` if there is none."""
@@ -37,10 +39,17 @@ class Format:
         return replace(self.mapped, operations=known)
 
 
+def _with_spans(form: Format, paths: Sequence[Path]) -> Format:
+    survey = opentelemetry.Survey(paths)
+    return replace(form, rows=survey.rows, not_shown=survey.not_shown,
+                   mapped=replace(form.mapped, settings=survey.settings))
+
+
 KINDS: Final[Mapping[str, Format]] = {each.name: each for each in (
     Format("jepsen", jepsen.rows, Mapped(failed="nothing"), jepsen.MEANINGS),
-    Format("opentelemetry", opentelemetry.rows,
-           Mapped(order="time", tolerance=opentelemetry.TOLERANCE), opentelemetry.MEANINGS),
+    Format("opentelemetry", lambda path: opentelemetry.Survey([path]).rows(path),
+           Mapped(order="time", tolerance=opentelemetry.TOLERANCE), opentelemetry.MEANINGS,
+           surveyed=_with_spans),
     # Neither promises where a message stands that comes back: the law ANY_ORDER of brokers.
     Format("redis", redis.rows, Mapped(settings={"law": 4}), redis.MEANINGS,
            redis.NOT_SHOWN),

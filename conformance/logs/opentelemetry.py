@@ -1,163 +1,196 @@
 """Messaging spans of OpenTelemetry: lines of OTLP in JSON, as the collector's file exporter writes.
 
-A span is an interval, so it is a call: a send is a put, a receive a take. Both the names of today's
-conventions and those before are read, for no version of them is stable. A message is known by the
-context in which it was created, to which a receive links; only where receives have no links, by
-its message id. (Both at once would make one message two.) One span may be about several messages:
-then each is a call of its own. What is sampled cannot be judged for loss.
+A span is an interval, so it is a call: a send is a put, a receive a take. A message is the context
+in which it was created. A span that gets it links to that, or is a part of it, or has the same
+id: libraries do any of the three, and often only one side has the id. So the sends of all files
+are read first, and then what was received of each.
+
+Where a message is pushed to a consumer, its span begins when it is processed. It left its queue at
+some time before, so nothing is known of the order; and of a message with both spans, that of the
+receive is taken. A message belongs to the queue that it was received from, for the name that a
+sender has may be that of an exchange or a topic; one that was received from several was given to
+each. A receive of which no span is the send is left out: most likely that span is missing.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from ...spec.notation.errors import InputError
+from ...spec.notation.labels import counted
 from .events import in_line
+from .spans import Span, first_of, spans_of
 
-__all__ = ["MEANINGS", "TOLERANCE", "rows"]
+__all__ = ["MEANINGS", "TOLERANCE", "Survey"]
 
 MEANINGS: Final[Mapping[str, Sequence[str]]] = {
-    "send": ("put",), "create": ("ignore",), "receive": ("take",), "process": ("ignore",),
+    "send": ("put",), "create": ("ignore",), "receive": ("take",), "process": ("take",),
     "settle": ("ignore",)}
-"""By type of operation, those of suites. Where messages are pushed, there are only spans of
-*process*: map them to take."""
+"""By type of operation, those of suites."""
 
 TOLERANCE: Final = 100_000_000
 """Nanoseconds by which the clocks of two machines may differ, unless a mapping says otherwise."""
 
-_TYPES: Final = {"publish": "send", "deliver": "process"}
-"""Types of operations that had another name."""
-
-_TYPE: Final = ("messaging.operation.type", "messaging.operation")
-_DESTINATION: Final = ("messaging.destination.name", "messaging.destination",
-                       "messaging.source.name")
-_PARTITION: Final = ("messaging.destination.partition.id", "messaging.kafka.destination.partition",
-                     "messaging.kafka.partition", "messaging.kafka.source.partition")
-_MESSAGE: Final = ("messaging.message.id", "messaging.message_id")
 _COUNT: Final = ("messaging.batch.message_count",)
-_PRODUCER: Final = (4, "SPAN_KIND_PRODUCER")
 _ERROR: Final = (2, "STATUS_CODE_ERROR")
-
-
-class _Span(NamedTuple):
-    line: int
-    operation: str
-    service: str
-    about: Mapping[str, Any]
-    span: Mapping[str, Any]
-
 
 Rows = Iterator[tuple[int, dict[str, Any]]]
 
 
-def rows(path: Path) -> Rows:
-    """The rows of all messaging spans, two for each message of a span. Raises ``InputError``."""
-    by_link = _by_link(path)
-    for span in _spans(path):
-        yield from _rows(span, by_link, str(path))
+@dataclass(slots=True)
+class _Message:
+    """A message that was sent: the context that created it, its id, the route that its send names,
+    and when that began; and where it was received."""
+
+    context: str
+    name: str
+    route: int
+    begins: int
+    places: tuple[str, ...] = ()
+    is_received: bool = False
 
 
-def _by_link(path: Path) -> bool:
-    """True if the receives link to their messages. Raises ``InputError`` if only some do."""
-    linked, named = False, None
-    for each in _spans(path):
-        if each.operation not in ("receive", "process") or _first(each.about, _COUNT) == 0:
-            continue
-        if each.span.get("links"):
-            linked = True
-        else:
-            named = named or each
-        if linked and named is not None:
-            raise in_line("this receive has no link to its message, and others have", str(path),
-                          named.line, "Leave out the spans of one of the two libraries, for they "
-                          "name messages differently.")
-    return linked
+@dataclass
+class Survey:
+    """The messages of all spans in some files. Raises ``InputError``."""
+
+    paths: Sequence[Path]
+    _messages: list[_Message] = field(default_factory=list)
+    _named: dict[str, int | None] = field(default_factory=dict)
+    _routes: dict[tuple[str, ...], int] = field(default_factory=dict)
+    _places: list[dict[str, None]] = field(default_factory=list)
+    unsent: int = 0
+    is_pushed: bool = False
+
+    def __post_init__(self) -> None:
+        for path in self.paths:
+            for span in spans_of(path):
+                if span.operation == "send":
+                    self._sent(span)
+        for path in self.paths:
+            for span in spans_of(path):
+                if span.operation in ("receive", "process"):
+                    self._received(span)
+
+    @property
+    def settings(self) -> Mapping[str, int]:
+        """The settings that the spans call for."""
+        return {"order": 0} if self.is_pushed else {}
+
+    @property
+    def not_shown(self) -> Mapping[str, str]:
+        """The rules that these spans cannot show broken, each with the reason."""
+        unsent = f" ({counted(self.unsent, 'receive')} left out)" if self.unsent else ""
+        found = {"QUEUE-5": "a message that nobody sent cannot be told from one of a send without "
+                            f"a span{unsent}"}
+        if any(len(places) > 1 for places in self._places):
+            found["QUEUE-4"] = ("what was sent to one place was received from several, so where a "
+                                "message is missing that was not received is not known")
+        return found
+
+    # --- reading ----------------------------------------------------------------------------
+
+    def _sent(self, span: Span) -> None:
+        if (first_of(span.about, _COUNT) or 0) > 1 and not span.links:
+            return      # which of several messages a receive means cannot be said
+        route = self._routes.setdefault(span.route, len(self._routes))
+        if route == len(self._places):
+            self._places.append({})
+        links = [] if span.is_produced else span.links
+        for context in links or [span.context]:
+            number = len(self._messages)
+            name = span.message if len(links) < 2 else ""
+            self._messages.append(_Message(
+                context, name, route, int(span.span["startTimeUnixNano"])))
+            for each in (context, f"id:{name}" if name else "",
+                         "" if span.is_producer or links else span.parent):
+                if each:
+                    self._named[each] = None if each in self._named else number
+
+    def _received(self, span: Span) -> None:
+        found = self._found(span)
+        if not found:
+            self.unsent += _number_of(span) != 0
+            return
+        self.is_pushed |= span.is_pushed
+        place = span.destination
+        for each in found:
+            if place not in each.places:
+                each.places += (place,)
+            each.is_received |= span.operation == "receive"
+            self._places[each.route][place] = None
+
+    def _found(self, span: Span) -> list[_Message]:
+        """The messages that a span is about, of those that were sent."""
+        for names in (span.links, [span.parent], [f"id:{span.message}"]):
+            found = [self._messages[number] for name in names
+                     if (number := self._named.get(name)) is not None]
+            if found:
+                return found
+        if not (span.links or span.parent or span.message) and _number_of(span) != 0:
+            raise in_line("this span says neither by a link nor by an id which message it is about",
+                          span.file, span.line, "Record messaging.message.id, or links to the "
+                          "creation context.")
+        return []
+
+    # --- rows -------------------------------------------------------------------------------
+
+    def rows(self, path: Path) -> Rows:
+        """The rows of all messaging spans of a file, two for each message of a span; a receive
+        without messages found nothing."""
+        for span in spans_of(path):
+            if span.operation == "send":
+                yield from self._puts(span)
+            elif span.operation in ("receive", "process"):
+                yield from self._takes(span)
+
+    def _puts(self, span: Span) -> Rows:
+        contexts = [span.context] if span.is_produced else span.links
+        for number, context in enumerate(contexts):
+            at = self._named.get(context)
+            if at is None:
+                continue
+            message = self._messages[at]
+            places = self._places[message.route]
+            for place in message.places if len(places) > 1 else places or [span.destination]:
+                yield from _call(span, place, self._item(message), number)
+
+    def _takes(self, span: Span) -> Rows:
+        found = self._found(span)
+        if not found and _number_of(span) == 0:
+            yield from _call(span, span.destination, None, 0)
+        for number, message in enumerate(found):
+            if span.operation == "receive" or not message.is_received:
+                yield from _call(span, span.destination, self._item(message), number,
+                                 message.begins if span.is_pushed else None)
+
+    def _item(self, message: _Message) -> str:
+        """The name of a message: its id, if no other one has that."""
+        by_name = message.name and self._named.get(f"id:{message.name}") is not None
+        return message.name if by_name else message.context
 
 
-def _rows(each: _Span, by_link: bool, file: str) -> Rows:
-    """A begin and an end for each message of a span; a receive without messages found nothing."""
-    about, span = each.about, each.span
-    partition = _first(about, _PARTITION)
-    destination = _first(about, _DESTINATION)
-    if destination is None:
-        raise in_line("this messaging span has no destination", file, each.line,
-                      f"It needs the attribute {_DESTINATION[0]}.")
-    failed = span.get("status", {}).get("code") in _ERROR
-    items: list[str | None] = [*_messages(each, by_link, file)]
-    result = "failed" if failed else "ok"
-    if not items:
-        items, result = [None], result if failed else "empty"
-    common = {"key": str(destination) if partition is None else f"{destination}/{partition}",
-              "process": f"{each.service}/{span['spanId']}", "operation": each.operation}
-    for number, item in enumerate(items):
-        gets = each.operation != "send"
-        yield each.line, {**common, "phase": "begin", "item": None if gets else item,
-                          "time": int(span["startTimeUnixNano"]), "call": number}
-        yield each.line, {**common, "phase": "end", "item": item, "result": result,
-                          "time": int(span["endTimeUnixNano"]), "call": number}
+def _number_of(span: Span) -> Any:
+    """The number of messages that a receive says it got; None if it does not say. A receive
+    that has neither got a message nor says so may have got one."""
+    return first_of(span.about, _COUNT) if span.operation == "receive" else None
 
 
-def _messages(each: _Span, by_link: bool, file: str) -> Iterator[str]:
-    """The identities of the messages that a span is about."""
-    span, links = each.span, each.span.get("links") or ()
-    if by_link:
-        if each.operation == "send" and (span.get("kind") in _PRODUCER or not links):
-            yield f"{span['traceId']}:{span['spanId']}"
-        else:
-            yield from (f"{link['traceId']}:{link['spanId']}" for link in links)
-        return
-    name = _first(each.about, _MESSAGE)
-    if name is not None:
-        yield str(name)
-    elif each.operation != "receive" or _first(each.about, _COUNT) != 0:
-        raise in_line("this span says neither by a link nor by an id which message it is about",
-                      file, each.line, f"Record {_MESSAGE[0]}, or links to the creation context.")
-
-
-def _spans(path: Path) -> Iterator[_Span]:
-    """The messaging spans of a file, each with its service and its attributes. Raises
-    ``InputError``."""
-    for line, document in _lines(path):
-        try:
-            for resource in document.get("resourceSpans") or ():
-                service = _attributes(resource.get("resource", {}))
-                name = service.get("service.instance.id") or service.get("service.name") or ""
-                for scope in resource.get("scopeSpans") or ():
-                    for span in scope.get("spans") or ():
-                        about = _attributes(span)
-                        kind = _first(about, _TYPE)
-                        if kind is not None:
-                            yield _Span(line, _TYPES.get(str(kind), str(kind)), str(name), about,
-                                        {"links": (), **span, "spanId": span["spanId"],
-                                         "traceId": span["traceId"]})
-        except (AttributeError, KeyError, TypeError) as error:
-            raise in_line(f"this is not OTLP: {type(error).__name__}: {error}", str(path), line,
-                          "Each line is a document with resourceSpans.") from None
-
-
-def _lines(path: Path) -> Iterator[tuple[int, Any]]:
-    try:
-        with path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    yield number, json.loads(line)
-    except UnicodeDecodeError:
-        raise InputError("this file is no UTF-8 text", str(path), "Save it as UTF-8.") from None
-    except ValueError as error:
-        raise in_line(f"this is not JSON: {error}", str(path), number,
-                      "Each line is a document of OTLP.") from None
-
-
-def _attributes(of: Mapping[str, Any]) -> dict[str, Any]:
-    found = {}
-    for each in of.get("attributes") or ():
-        kind, value = next(iter(each.get("value", {}).items()), ("", None))
-        found[each["key"]] = int(value or 0) if kind == "intValue" else value
-    return found
-
-
-def _first(about: Mapping[str, Any], names: Sequence[str]) -> Any:
-    return next((about[name] for name in names if name in about), None)
+def _call(span: Span, key: str, item: str | None, number: int, since: int | None = None) -> Rows:
+    """The begin and the end of a call. With ``since`` it took place between then and the beginning
+    of the span."""
+    if not key:
+        raise in_line("this messaging span has no destination", span.file, span.line,
+                      "It needs the attribute messaging.destination.name.")
+    start, end = int(span.span["startTimeUnixNano"]), int(span.span["endTimeUnixNano"])
+    if since is not None:
+        start, end = min(since, start), start
+    gets = span.operation != "send"
+    failed = since is None and span.span.get("status", {}).get("code") in _ERROR
+    result = "failed" if failed else "empty" if item is None else "ok"
+    common = {"key": key, "process": f"{span.service}/{span.span['spanId']}",
+              "operation": span.operation, "call": number}
+    yield span.line, {**common, "phase": "begin", "item": None if gets else item, "time": start}
+    yield span.line, {**common, "phase": "end", "item": item, "result": result, "time": end}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ...spec.notation.errors import InputError
@@ -17,7 +17,7 @@ from .order import in_order
 from .patience import Patience
 from .readers import Log
 
-__all__ = ["Judged", "fitting", "judge_files", "mapped_for", "opened", "terms_of"]
+__all__ = ["Judged", "check_files", "fitting", "judge_files", "mapped_for", "opened", "terms_of"]
 
 
 _LOOK = 0x3FF
@@ -46,13 +46,18 @@ def opened(paths: Sequence[Path], mapping: Path | None, logs: Logs,
     """The files with their mapping; settings of the command line replace those of the mapping.
     ``kind`` is their format, if it is not by their names. Settings may be missing if not ``whole``.
     Raises ``InputError``."""
+    check_files(paths)
+    mapped = mapped_for(mapping, logs, settings, kind, whole)
+    rows = None if kind is None else kind.rows
+    return [Log(path, mapped, list(logs.operations), rows) for path in paths], mapped
+
+
+def check_files(paths: Sequence[Path]) -> None:
+    """Raise ``InputError`` for a path that is no file."""
     for path in paths:
         if not path.is_file():
             raise InputError("there is no such file" if not path.exists() else
                              "this is not a regular file", str(path), "Give a file of a log.")
-    mapped = mapped_for(mapping, logs, settings, kind, whole)
-    rows = None if kind is None else kind.rows
-    return [Log(path, mapped, list(logs.operations), rows) for path in paths], mapped
 
 
 def mapped_for(mapping: Path | None, logs: Logs, settings: Mapping[str, int],
@@ -64,6 +69,11 @@ def mapped_for(mapping: Path | None, logs: Logs, settings: Mapping[str, int],
         mapped = read_mapping(mapping, operations)
     else:
         mapped = plain() if kind is None else kind.mapped_to(operations)
+    if kind is not None:
+        called_for = {name: value for name, value in kind.mapped.settings.items()
+                      if name in logs.settings}
+        mapped = replace(mapped, settings=called_for | {
+            name: value for name, value in mapped.settings.items() if mapping is not None})
     logs.check(mapped.settings, str(mapping or ""), whole=False)
     logs.check({**mapped.settings, **settings}, "", whole)
     return mapped

@@ -38,7 +38,7 @@ _CANCELLED: Final[Step] = (PUT.cancelled, (("item", 0),))
 _WAITS: Final[Step] = (PUT.waits, ())
 _REFUSED: Final[Step] = (PUT.in_vain, ())
 
-_NO_ORDER: Final = "neither order nor capacity is judged: --set order=0"
+_NO_ORDER: Final = "neither order nor capacity is judged, for order=0 is set"
 
 _LOOKED_AT: Final = 64
 """Items that were in before another one of which the order is looked at by pairs."""

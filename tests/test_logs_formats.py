@@ -152,7 +152,7 @@ def test_a_receive_that_names_no_message_is_refused(tmp_path: Path) -> None:
     assert error.value.where == f"{path}:6"
 
 
-REAL = Path(__file__).parent / "recordings" / "spans"
+REAL = Path(__file__).parent / "spans"
 
 
 @pytest.mark.parametrize("library", ["aio-pika", "amqplib", "celery", "pika"])

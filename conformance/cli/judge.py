@@ -148,6 +148,7 @@ def command(
         judged.notes.not_shown.update(kind.not_shown)
     if out is not None:
         _write(judged, Path(out))
+    _complete(judged, job, files)
     return _answer(judged, after, as_json)
 
 
@@ -184,6 +185,15 @@ def _judged(job: Job, jobs: int, files: Sequence[Log], keeps: bool) -> Judged:
     if jobs > 1:
         return judge_in_jobs(job, jobs, watch)
     return judge_files(files, job.logs, job.terms, watch, keeps=keeps)
+
+
+def _complete(judged: Judged, job: Job, files: Sequence[Log]) -> None:
+    """Look for the histories of the first findings that have none, until the deadline."""
+    from ..columns.again import look
+    from ..logs.again import completed
+
+    completed(judged.notes, files, job.logs, job.terms, lambda at: job.deadline.check(
+        "a history was looked for"), look)
 
 
 class _After(NamedTuple):

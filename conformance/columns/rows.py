@@ -151,6 +151,10 @@ class Names:
         """The numbers of some keys."""
         return _numbered(given, self._key, self.keys)
 
+    def number_of_key(self, key: str) -> int:
+        """The number of a key; -1 for one that is not known."""
+        return self.keys.index(key) if key in self.keys else -1
+
     def numbers_of_processes(self, given: Sequence[Any]) -> Sequence[int]:
         """The numbers of some processes."""
         return _numbered(given, self._process, self.processes)

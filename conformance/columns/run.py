@@ -15,6 +15,7 @@ from ...spec.notation.errors import InputError
 from ...spec.verdicts.deadline import Spent
 from ...spec.verdicts.memory import in_use, meter
 from ...spec.verdicts.native_refusal import NotNative
+from ..logs.histories import Histories
 from ..logs.kinds import KeyJudge, Logs, Terms
 from ..logs.notes import Notes
 from ..logs.order import shifts_of
@@ -28,7 +29,8 @@ from .rows import Names, Rows, joined, rows_of_batch
 from .segments import Handed, Whole
 from .text_lines import Numbered, csv_batches, json_batches
 
-__all__ = ["CHUNK", "LEAST", "Counted", "Run", "gathered", "judge_files", "judged_whole"]
+__all__ = ["CHUNK", "LEAST", "Counted", "Run", "chunks_of", "gathered",
+           "judge_files", "judged_whole"]
 
 CHUNK: Final = 1 << 18
 """Rows that are judged at a time."""
@@ -53,7 +55,7 @@ def judge_files(
 ) -> Judged:
     """Judge the events of some files, in whole columns where that can be, or else event by event;
     see ``logs.run.judge_files``. What is found is the same."""
-    notes = Notes(doubts=[] if keeps else None)
+    notes = Notes(doubts=[] if keeps else None, checked=Histories(logs, terms))
     found = Judged(notes, terms=terms, by_time=any(file.mapped.order == "time" for file in files))
 
     def looks(events: int) -> None:
@@ -86,28 +88,17 @@ def judged_whole(files: Sequence[Log], logs: Logs, terms: Terms, notes: Notes,
     """Judge a log in whole columns, or a ``part`` of each chunk of it; None if it has to be judged
     row by row: then ``notes`` are to be made anew. What is wrong with a log is said row by row,
     too: there it is the first thing."""
-    orders = {file.mapped.order for file in files}
-    if logs.whole is None or terms.patience or not terms.from_start or len(orders) > 1 or (
-            len(files) > 1 and orders == {"file"}) or any(file.has_format for file in files) or (
-            sum(map(rows_about, files)) < LEAST):
+    chunks = chunks_of(files, logs, terms)
+    if chunks is None:
         return None
-    size = rows_that_fit(meter().left())
-    if not size:
-        return None
-    batches = [_batches(file, size // len(files) + 1) for file in files]
-    names = Names(logs, [file.file for file in files], orders == {"time"}, terms.remember)
+    names, given = chunks
     try:
         common = logs.common(terms, notes)
-        whole = logs.whole(terms, notes, names, common)
-        if whole is None or None in batches:
+        whole = logs.whole(terms, notes, names, common) if logs.whole is not None else None
+        if whole is None:
             return None
-        some = cast("list[Batches]", batches)
-        parts = in_order(files, some, names, shifts_of(
-            max(file.mapped.tolerance for file in files), logs.named("sends"),
-            logs.named("receives"))) if names.numbered else (
-                rows_of_batch(files[0], batch, line, names) for line, batch in some[0])
         run = Run(logs, whole, names, watch)
-        for rows in gathered(parts, size):
+        for rows in given:
             mine = rows if part is None else part(rows, names)
             if len(mine):
                 run.takes(mine)
@@ -118,6 +109,30 @@ def judged_whole(files: Sequence[Log], logs: Logs, terms: Terms, notes: Notes,
     if found.events:
         logs.judge("", terms, notes, common)    # notes what is not shown on these terms
     return found
+
+
+def chunks_of(files: Sequence[Log], logs: Logs, terms: Terms
+              ) -> tuple[Names, Iterator[Rows]] | None:
+    """The chunks of a log in its order, with what their numbers mean; None where a log has to be
+    read row by row. What reads them raises ``Unfit`` where that is seen later."""
+    orders = {file.mapped.order for file in files}
+    if logs.whole is None or terms.patience or not terms.from_start or len(orders) > 1 or (
+            len(files) > 1 and orders == {"file"}) or any(file.has_format for file in files) or (
+            sum(map(rows_about, files)) < LEAST):
+        return None
+    size = rows_that_fit(meter().left())
+    if not size:
+        return None
+    batches = [_batches(file, size // len(files) + 1) for file in files]
+    if None in batches:
+        return None
+    names = Names(logs, [file.file for file in files], orders == {"time"}, terms.remember)
+    some = cast("list[Batches]", batches)
+    parts = in_order(files, some, names, shifts_of(
+        max(file.mapped.tolerance for file in files), logs.named("sends"),
+        logs.named("receives"))) if names.numbered else (
+            rows_of_batch(files[0], batch, line, names) for line, batch in some[0])
+    return names, gathered(parts, size)
 
 
 def _batches(log: Log, size: int) -> Batches | None:

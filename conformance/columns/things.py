@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from ...spec.engines.native.running import Runner
 from ..logs.events import Event
 from ..logs.kinds import KeyJudge, Terms
-from ..logs.notes import AROUND, Notes
-from ..logs.steps import WHOLE, StepJudge
+from ..logs.notes import AROUND, WHOLE, Notes
+from ..logs.steps import StepJudge
 from ..logs.understanding import Calls
 from .calls import in_groups
 from .cells import Unfit

@@ -30,6 +30,7 @@ from ..columns.segments import stable_order
 from ..columns.sent import packed, rows_sent, sent, unpacked
 from ..columns.text_lines import csv_rows, json_rows
 from ..logs.events import Event
+from ..logs.histories import Histories
 from ..logs.kinds import Logs, Terms
 from ..logs.mapping import Mapped
 from ..logs.notes import Notes
@@ -344,7 +345,7 @@ class ColumnVerdicts:
 
     def _rows(self, batches: Batches) -> Iterator[dict[str, Any]]:
         logs = logs_of(self.suite)
-        notes = Notes(doubts=[], most=sys.maxsize)
+        notes = Notes(doubts=[], most=sys.maxsize, checked=Histories(logs, self.terms))
         total = Judged(notes, terms=self.terms)
         try:
             yield from self._judged(batches, logs, total)

@@ -21,6 +21,7 @@ from ..columns.cut import Composition, Opened, Piece, last_events, piece_of, who
 from ..columns.rows import Names, Rows, rows_of_batch
 from ..columns.run import CHUNK, LEAST, judge_files, judged_whole
 from ..logs.events import Event
+from ..logs.histories import Histories
 from ..logs.kinds import Logs, Terms
 from ..logs.mapping import Mapped
 from ..logs.notes import AROUND, Notes
@@ -127,7 +128,7 @@ def _cut(job: Job, jobs: int, pool: ProcessPoolExecutor, watch: Callable[[int], 
     if len(job.paths) != 1 or ending_of(job.paths[0]) != ".parquet" or (
             job.mapped.order != "file" or not job.terms.from_start):
         return None
-    notes = Notes(doubts=[])
+    notes = Notes(doubts=[], checked=Histories(job.logs, job.terms))
     names = Names(job.logs, [str(job.paths[0])], False, job.terms.remember)
     try:
         composition = Composition(whole_of(job.logs, job.terms, notes, names))
@@ -216,7 +217,7 @@ def _share(job: Job, number: int, of: int) -> tuple[list[dict[str, Any]], str] |
     """The rows of what is found at the keys of one process, and the budget that was spent; None
     where a log has to be judged row by row."""
     files = job.files()
-    found = Judged(Notes(doubts=[]))
+    found = Judged(Notes(doubts=[], checked=Histories(job.logs, job.terms)))
 
     def looks(events: int) -> None:
         found.events = events

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any, Final
 from ...spec.notation.errors import InputError
 from ..logs.columns import understood
 from ..logs.events import PHASES, RESULTS, Event, in_line
+from ..logs.histories import Histories
 from ..logs.kinds import KeyJudge, Logs, Terms
 from ..logs.mapping import Mapped
-from ..logs.notes import Notes
+from ..logs.notes import Notes, as_it_is
 from ..logs.order import moved, shifts_of
 from ..logs.readers import HEADER, row_of_cells, row_of_json
 from ..logs.rows import arrow_schema, counts_of, rows_of
@@ -326,11 +327,21 @@ class KeyPart:
     """The judge of one key, with notes of its own; ``logs`` says how its system judges."""
 
     def __init__(self, logs: Logs, key: str, terms: Terms) -> None:
-        self.logs: Logs | None = logs
         self.notes = Notes(doubts=[])
         self._calls: dict[int, Calls] = {}
         self._judge: KeyJudge | None = None
         self._key, self._terms = key, terms
+        self.logs = logs
+
+    @property
+    def logs(self) -> Logs | None:
+        """How its system judges; None while it is kept."""
+        return self._logs
+
+    @logs.setter
+    def logs(self, logs: Logs | None) -> None:
+        self._logs = logs
+        self.notes.checked = as_it_is if logs is None else Histories(logs, self._terms)
 
     def takes(self, event: Event, call: str | None, file: int) -> bool:
         """Take the next event; false for one that says nothing."""

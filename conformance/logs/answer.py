@@ -143,7 +143,10 @@ def _finding(same: list[Finding], number: int, gaps: int) -> Iterator[str]:
     yield f"  needed: {first.failure.conjunct}  [{_place(first.failure)}]"
     if gaps:
         yield "  (records were dropped: one of them may be the cause)"
-    yield f"  the shortest history that breaks it, {counted(len(first.history), 'event')}:"
+    if first.history:
+        yield f"  the shortest history that breaks it, {counted(len(first.history), 'event')}:"
+    else:
+        yield "  no short history was found that breaks it by itself"
     for event in first.history:
         yield f"    {event.line:>8}  {shown(event)}"
     if first.before:

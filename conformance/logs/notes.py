@@ -18,7 +18,8 @@ from ...spec.notation.machine import Machine
 from .events import Event
 from .live import rules_at_stake
 
-__all__ = ["AROUND", "Cause", "Doubt", "Finding", "Notes", "shortest"]
+__all__ = [
+    "AROUND", "WHOLE", "Cause", "Doubt", "Finding", "Notes", "as_it_is", "shortest"]
 
 T = TypeVar("T")
 
@@ -28,9 +29,11 @@ Cause = tuple[str, str, str, str]
 AROUND: Final = 3
 """Events of the key before the offending one that an answer shows."""
 
+WHOLE: Final = 64
+"""Events of a key of which the shortest part that breaks a rule is looked for at once."""
+
 FINDINGS_MAX: Final = 10_000
 """Findings that are kept, unless somebody takes them away meanwhile."""
-
 
 FOREIGN_MAX: Final = 100
 """Events that no log of the system has, of different keys, that are kept."""
@@ -40,9 +43,10 @@ FOREIGN_MAX: Final = 100
 class Finding:
     """The first event of a key that breaks a rule.
 
-    ``history`` is the shortest history that still breaks it, ``before`` the key's last events
-    before it, ``allowed`` what could have been instead, in words. ``cause`` groups equal ones.
-    ``whole`` has all events of the key so far, if they are few.
+    ``history`` is the shortest history that still breaks it, if one is known, ``before`` the key's
+    last events before it, ``allowed`` what could have been instead, in words. ``cause`` groups
+    equal ones.
+    ``whole`` has events of the key of which a history can be made: all so far, if they are few.
     """
 
     rule: str
@@ -58,6 +62,11 @@ class Finding:
     def cause(self) -> Cause:
         """Findings that agree in this are the same bug at several keys."""
         return self.rule, self.event.operation, self.event.result, self.failure.conjunct
+
+
+def as_it_is(finding: Finding) -> Finding:
+    """The same finding."""
+    return finding
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,7 @@ class Notes:
     rule. ``doubts`` keeps all of them, each with its rule (none: a foreign event), if it is a list;
     of findings, the first ``most`` are kept with their events, and all others only counted. ``red``
     has the rules that each key breaks, ``sets`` counts keys elsewhere by the rules that they break.
+    The history of a finding that is kept is ``checked``.
     """
 
     steps: Counter[tuple[type[Machine], str]] = field(default_factory=Counter)
@@ -94,6 +104,7 @@ class Notes:
     most: int = FINDINGS_MAX
     red: dict[str, tuple[str, ...]] = field(default_factory=dict)
     sets: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    checked: Callable[[Finding], Finding] = as_it_is
 
     def exercised(self) -> Mapping[str, int]:
         """By rule, how often an event was taken that could have broken it."""
@@ -109,7 +120,7 @@ class Notes:
         self.alike[finding.cause] += 1
         self.breaks(finding.key, finding.rule)
         if len(self.findings) < self.most:
-            self.findings.append(finding)
+            self.findings.append(self.checked(finding))
 
     def breaks(self, key: str, rule: str) -> None:
         """Note that a key breaks a rule."""

@@ -54,7 +54,6 @@ class PointJudge:
         self._numbers: dict[Any, int] = {}
         self._named = 0
         self._recent: deque[Event] = deque(maxlen=AROUND)
-        self._last: Event | None = None
         self._found: set[str] = set()
 
     def has_seen(self, events: Iterable[Event]) -> None:
@@ -123,7 +122,7 @@ class PointJudge:
         self._notes.violated(Finding(
             failure.rule.id, self._key, event, failure,
             f"what keeps to {failure.conjunct}, with {state}",
-            (*self._recent, event), tuple(self._recent)))
+            (), tuple(self._recent), (*self._recent, event)))
 
     def end(self) -> None:
         """The log is over; nothing that is judged here depends on it."""

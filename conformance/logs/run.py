@@ -10,6 +10,7 @@ from ...spec.notation.errors import InputError
 from ...spec.verdicts.deadline import Spent
 from .events import Event, in_line
 from .formats import Format
+from .histories import Histories
 from .kinds import STATES, KeyJudge, Logs, Terms
 from .mapping import Mapped, plain, read_mapping
 from .notes import Notes
@@ -95,7 +96,7 @@ def judge_files(
     """Judge the events of some files. ``watch`` gets the number of those that were taken, now and
     then; it may raise, and ends the judging where that is ``Spent``: what was found so far stays.
     ``keeps`` all doubts, and not only the first of each rule."""
-    notes = Notes(doubts=[] if keeps else None)
+    notes = Notes(doubts=[] if keeps else None, checked=Histories(logs, terms))
     found = Judged(notes, terms=terms, by_time=any(file.mapped.order == "time" for file in files))
     common = logs.common(terms, notes)
     judges: dict[str, KeyJudge] = {}

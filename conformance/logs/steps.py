@@ -21,15 +21,12 @@ from ...spec.notation.rules import Rule
 from .events import Event
 from .kinds import Terms
 from .live import Live
-from .notes import AROUND, Finding, Notes, shortest
+from .notes import AROUND, WHOLE, Finding, Notes, shortest
 
-__all__ = ["PLACES_MAX", "WHOLE", "Places", "StepJudge", "ids_of"]
+__all__ = ["PLACES_MAX", "Places", "StepJudge", "ids_of"]
 
 PLACES_MAX: Final = 1 << 14
 """Things at a time that a machine has places for, at most."""
-
-WHOLE: Final = 64
-"""Events of a key of which the shortest part is looked for; of longer ones the last are shown."""
 
 
 def ids_of(rules: Sequence[Rule]) -> tuple[str, ...]:

@@ -340,6 +340,7 @@ class KeyPart:
 
     @logs.setter
     def logs(self, logs: Logs | None) -> None:
+        """Judge as they say from now on, and check what is found."""
         self._logs = logs
         self.notes.checked = as_it_is if logs is None else Histories(logs, self._terms)
 

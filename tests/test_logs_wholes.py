@@ -1,4 +1,4 @@
-"""Timers and epochs in whole columns, and the same answers as event by event."""
+"""Timers, epochs and elections in whole columns, and the same answers as event by event."""
 
 from __future__ import annotations
 
@@ -59,7 +59,45 @@ def epoch(random: Random, faulty: bool, calls: int) -> Iterator[Row]:
             yield {"operation": "mark", "value": mark}
 
 
-SYSTEMS: dict[str, Any] = {"timer": timer, "kafka.failover": epoch}
+def election(random: Random, faulty: bool, calls: int) -> Iterator[Row]:
+    """Candidates with their leader, who is followed by another one now and then; in a faulty one
+    any of them does anything."""
+    size, leader, token = random.choice([2, 3, 3, 5]), 0, random.choice([0, 1])
+    inside, numbers = list(range(size)), [0] * size
+    yield from ({"operation": "join", "process": str(each)} for each in inside)
+    for _ in range(calls):
+        do, each = random.random(), random.randrange(size)
+        if faulty and random.random() < 0.04:
+            yield {"operation": random.choice(["leads", "leads_not", "accepted", "refused", "quiet",
+                                               "resign", "join"]),
+                   "process": str(each), "value": random.choice([*numbers, token + 1, None])}
+        elif do < 0.5 and leader in inside:
+            numbers[leader] = token
+            yield {"operation": "leads" if do < 0.3 else "accepted", "process": str(leader),
+                   "value": token}
+        elif do < 0.6 and each != leader:
+            yield {"operation": random.choice(["leads_not", "refused"]), "process": str(each)}
+        elif do < 0.8:
+            inside = [one for one in inside if one != each]
+            yield {"operation": random.choice(["crash", "resign"]), "process": str(each)}
+        elif do < 0.9:
+            inside = [*inside, each]
+            yield {"operation": "join", "process": str(each)}
+        else:
+            yield {"operation": random.choice(["disturbed", "disturbed", "restart"]),
+                   "process": str(each)}
+        if leader not in inside and inside:
+            leader, token = inside[0], token and token + 1
+            yield {"operation": "leads", "process": str(leader), "value": token,
+                   "phase": random.choice(["end", "point"])}
+            numbers[leader] = token
+            if do < 0.62:
+                yield {"operation": "quiet", "process": str(leader)}
+        elif not inside and do < 0.7:
+            yield {"operation": "quiet", "process": "", "result": "empty"}
+
+
+SYSTEMS: dict[str, Any] = {"timer": timer, "kafka.failover": epoch, "election": election}
 
 
 def rows(suite: str, random: Random) -> list[Row]:
@@ -84,8 +122,9 @@ def test_whole_columns_say_what_the_events_say_one_by_one(
     monkeypatch.setattr(run, "LEAST", 0)
     for seed in range(12):
         random = Random(seed)
-        settings = {"unit_ns": random.choice([1, 2]), "tick_ns": random.choice([0, 3])} if (
-            suite == "timer") else {}
+        settings = {"timer": {"unit_ns": random.choice([1, 2]), "tick_ns": random.choice([0, 3])},
+                    "election": {"candidates": random.choice([3, 8]), "steady": seed % 2}
+                    }.get(suite, {})
         found += agreed(suite, rows(suite, random), settings, seed, tmp_path / "log.parquet",
                         monkeypatch)
     assert len({row.partition("'key'")[0] for row in found if "'violated'" in row}) >= 2

@@ -15,8 +15,8 @@ from .rows import Rows, joined
 if TYPE_CHECKING:
     from .cells import Numbers
 
-__all__ = ["Handed", "Resumable", "Segments", "Whole", "order_by_key", "sorted_by_key",
-           "stable_order"]
+__all__ = ["Handed", "Resumable", "Segments", "Whole", "greatest_so_far", "order_by_key",
+           "sorted_by_key", "stable_order"]
 
 _DIGIT: Final = 16
 _DIGITS: Final = (1 << _DIGIT) - 1
@@ -102,6 +102,23 @@ def order_by_key(key: Numbers) -> tuple[Numbers, Segments]:
     keys = key[order]
     starts = np.flatnonzero(np.diff(keys, prepend=-1))
     return order, Segments(keys[starts], starts, np.append(starts[1:], len(key)))
+
+
+def greatest_so_far(values: Numbers, starts: Numbers, before: Numbers) -> Numbers:
+    """By row, the greatest value so far of its segment, where that of each was so much before."""
+    import numpy as np
+
+    found = np.array(values)
+    found[starts] = np.maximum(found[starts], before)
+    falls = np.diff(found, prepend=NONE) < 0
+    falls[starts] = False
+    if not falls.any():
+        return found
+    order = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(values))))
+    # By their places among all values they fit into a word with the number of the segment.
+    values, place = np.unique(found, return_inverse=True)
+    top = np.maximum.accumulate(order * len(values) + place)
+    return values[top - order * len(values)]
 
 
 def stable_order(*columns: Numbers) -> Numbers:

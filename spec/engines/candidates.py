@@ -14,7 +14,7 @@ unless they are few. So no answer depends on what is remembered.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import product
 from typing import Any, Final
@@ -89,6 +89,7 @@ class _Memory:
         self.effects = effects
         self.interned: dict[frozenset[Packed], Candidates] = {}
         self.closures: dict[frozenset[Packed], Candidates] = {}  # by where they begin
+        self.same: dict[Packed, Packed] = {}
         self.initial: Candidates | None = None
         self.entries = 0
         self._most = math.inf if kept is None else kept
@@ -106,6 +107,7 @@ class _Memory:
         """Let go of all sets; those that are in use know their states still."""
         self.interned.clear()
         self.closures.clear()
+        self.same.clear()
         self.initial = None
 
     def interning(self, packed: frozenset[Packed]) -> Candidates:
@@ -134,13 +136,16 @@ class CandidateSets:
 
     A set has at most ``max_states`` states. ``kept`` bounds what is remembered; None: all of
     it is, which is for a search that bounds itself, and for which one set has to stay one
-    object.
+    object. ``same`` gives for a state another one, from which the same can be observed: it stands
+    for all of which it is given.
     """
 
     def __init__(
-        self, bound: BoundMachine, max_states: int = STATES_MAX, kept: int | None = KEPT
+        self, bound: BoundMachine, max_states: int = STATES_MAX, kept: int | None = KEPT,
+        same: Callable[[State], State] | None = None,
     ) -> None:
         self.bound = bound
+        self._same = same
         self.max_states = max_states
         self._kept = kept
         self._internal = _internal_steps(bound)
@@ -287,6 +292,8 @@ class CandidateSets:
 
     def _closed(self, memory: _Memory, states: set[Packed]) -> Candidates:
         """The set of some states with all that internal actions can make of them."""
+        if self._same is not None:
+            states = self._same_as(memory, states, self._same)
         if not self._internal:
             return self._held(memory, states)
         begins = frozenset(states)
@@ -296,6 +303,18 @@ class CandidateSets:
             if memory.remembers(found):
                 memory.closures[begins] = found
                 memory.entries += 1
+        return found
+
+    def _same_as(self, memory: _Memory, states: set[Packed], same: Callable[[State], State]
+                 ) -> set[Packed]:
+        """The states that stand for some states."""
+        known, effects, found = memory.same, memory.effects, set[Packed]()
+        for packed in states:
+            other = known.get(packed)
+            if other is None:
+                other = known[packed] = effects.pack(same(effects.unpack(packed)))
+                memory.entries += 1
+            found.add(other)
         return found
 
     def _made_of(self, memory: _Memory, states: set[Packed]) -> set[Packed]:

@@ -17,7 +17,7 @@ from ....spec.kafka.timer import Phase
 from ...columns.cells import NONE
 from ...columns.rows import Rows
 from ...columns.runs import Runs
-from ...columns.segments import Segments
+from ...columns.segments import Segments, greatest_so_far
 from ...columns.things import Chunk, WholeThings, by_thing
 
 if TYPE_CHECKING:
@@ -162,21 +162,7 @@ class WholeTimers(WholeThings):
 
     def _clock(self, rows: Rows, segments: Segments) -> Numbers:
         """By row, the greatest time of its timer so far."""
-        import numpy as np
-
-        time = np.array(rows.time)
-        starts = segments.starts
-        time[starts] = np.maximum(time[starts], self._times[segments.keys])
-        falls = np.diff(time, prepend=NONE) < 0
-        falls[starts] = False
-        if not falls.any():
-            return time
-        order = np.repeat(np.arange(len(starts)), segments.sizes)
-        # By their places among all times they fit into a word with the number of the timer.
-        values, place = np.unique(time, return_inverse=True)
-        top = np.maximum.accumulate(order * len(values) + place)
-        found: Numbers = values[top - order * len(values)]
-        return found
+        return greatest_so_far(rows.time, segments.starts, self._times[segments.keys])
 
     def _summed(self, chunk: Chunk, mask: Any) -> Numbers:
         """Sum up the rows that were taken; by row, the number of its add."""

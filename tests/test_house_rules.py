@@ -41,6 +41,7 @@ HEAVY = frozenset({
 AT_THE_TOP = {
     "spec/engines/native/": {"llvmlite", "numpy"},
     "spec/engines/prove/": {"z3"},
+    "conformance/columns/scan.py": {"llvmlite", "numpy"},
     "conformance/state_machines.py": {"hypothesis"},
     "benchmarks/": {"hypothesis", "networkx"},
     "conformance/pytest_plugin.py": {"pytest"},

@@ -47,11 +47,13 @@ def whole_numbers(column: Any, times: int = 1, most: int = _NUMBERS_MAX) -> Numb
 
     if column.null_count == len(column):
         return constant(NONE, len(column))
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
     if pa.types.is_string(column.type) and compute.any(
             compute.match_substring(column, "x", ignore_case=True)).as_py():
         raise Unfit     # a number to Arrow alone
     if not pa.types.is_integer(column.type) and not pa.types.is_string(column.type):
-        raise Unfit     # other texts, or numbers that have a dictionary
+        raise Unfit     # other texts
     try:
         whole = column.cast(pa.int64())
     except pa.ArrowInvalid:

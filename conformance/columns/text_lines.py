@@ -14,6 +14,7 @@ from ..logs.events import FIELDS
 from ..logs.mapping import Mapped
 from ..logs.readers import HEADER, Log, header_of, text_of
 from .cells import Unfit
+from .lines import plain_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -77,6 +78,12 @@ def _blocks(read: Callable[[int], bytes], size: int, line: int,
 def json_rows(text: bytes, mapped: Mapped) -> pa.RecordBatch:
     """Whole lines of JSON as one batch. Raises ``Unfit`` where its rows would not be the lines, or
     Arrow has read times that are texts."""
+    plain = plain_rows(text)
+    return _any_rows(text, mapped) if plain is None else plain
+
+
+def _any_rows(text: bytes, mapped: Mapped) -> pa.RecordBatch:
+    """See ``json_rows``; the lines may be any objects."""
     import pyarrow as arrow
     from pyarrow import json
 

@@ -115,11 +115,11 @@ def spans_of(path: Path) -> Iterator[Span]:
     for line, document in _lines(path):
         try:
             for resource in document.get("resourceSpans") or ():
-                service = _attributes(resource.get("resource", {}))
+                service = _attributes(resource.get("resource", {}), "service.")
                 name = service.get("service.instance.id") or service.get("service.name") or ""
                 for scope in resource.get("scopeSpans") or ():
                     for span in scope.get("spans") or ():
-                        about = _attributes(span)
+                        about = _attributes(span, "messaging.")
                         operation = _operation(about, span)
                         if operation is not None:
                             yield Span(str(path), line, operation, str(name), about, {
@@ -133,7 +133,7 @@ def _operation(about: Mapping[str, Any], span: Mapping[str, Any]) -> str | None:
     kind = first_of(about, _TYPE)
     if kind is not None:
         return _TYPES.get(str(kind), str(kind))
-    if any(name.startswith("messaging.") for name in about):
+    if about:
         return _BY_KIND.get(span.get("kind", 0))
     return None
 
@@ -151,11 +151,13 @@ def _lines(path: Path) -> Iterator[tuple[int, Any]]:
                       "Each line is a document of OTLP.") from None
 
 
-def _attributes(of: Mapping[str, Any]) -> dict[str, Any]:
+def _attributes(of: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     found = {}
     for each in of.get("attributes") or ():
-        kind, value = next(iter(each.get("value", {}).items()), ("", None))
-        found[each["key"]] = int(value or 0) if kind == "intValue" else value
+        name = each["key"]
+        if name.startswith(prefix):
+            for kind, value in each.get("value", {}).items():
+                found[name] = int(value or 0) if kind == "intValue" else value
     return found
 
 

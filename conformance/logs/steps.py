@@ -11,7 +11,7 @@ is free, and leaves it when it has ended (``Places``); the machine grows as far 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from ...spec.engines.monitor import Failure, LostTrack
@@ -21,6 +21,7 @@ from ...spec.notation.rules import Rule
 from .events import Event
 from .kinds import Terms
 from .live import Live
+from .many import Many, Unclear, Ways, step
 from .notes import AROUND, WHOLE, Finding, Notes, shortest
 
 __all__ = ["PLACES_MAX", "Places", "StepJudge", "ids_of"]
@@ -72,6 +73,8 @@ class StepJudge:
     machine: ClassVar[type[Machine]]
     may_overlap: ClassVar[bool] = False
     """True if calls that overlap are judged all the same."""
+    many: Many | None = None
+    """All states in which the machine may be, of a log that begins in the middle."""
 
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
         self.key, self.terms, self.notes = key, terms, notes
@@ -82,6 +85,7 @@ class StepJudge:
         self._recent: deque[Event] = deque(maxlen=AROUND)
         self._all: list[Event] | None = []
         self._closed = False
+        self._is_new = True
 
     def has_seen(self, events: Sequence[Event], are_all: bool, notes: Notes) -> None:
         """Take events that were judged elsewhere, the last ones or all of the key; from here on
@@ -105,6 +109,11 @@ class StepJudge:
     def sees(self, event: Event) -> None:
         """Take the steps of an event that is not a begin."""
         raise NotImplementedError
+
+    def before(self) -> Iterable[Mapping[str, Any]] | None:
+        """The states in which the machine may be where a log begins in the middle, each by the
+        variables that differ from the first one; None for one state."""
+        return None
 
     def begins(self, event: Event) -> None:
         """Look at the begin of a call, which is no step."""
@@ -133,11 +142,21 @@ class StepJudge:
                 if not self._open[event.process]:
                     del self._open[event.process]
             try:
+                self._begins_anywhere()
                 self.sees(event)
+            except Unclear as unclear:
+                self.unsure(str(unclear), event)
             except LostTrack:
                 self.unsure("it may be in more than "
                             f"{counted(self.terms.states, 'state')} (--max-states)", event)
         self._recent.append(event)
+
+    def _begins_anywhere(self) -> None:
+        """At the first event of a log that begins in the middle, be in all states."""
+        if self._is_new and not self.terms.from_start and (states := self.before()) is not None:
+            self.many = Many(self.live, self.terms.states)
+            self.many.splits(lambda now: states)
+        self._is_new = False
 
     def end(self) -> None:
         """The log is over; a reaction that it does not have may be cut off with it."""
@@ -156,9 +175,30 @@ class StepJudge:
 
     def tries(self, action: str, **args: int) -> Failure | None:
         """Take a step of the machine, or say why it is refused."""
+        if self.many is not None:
+            return self._from_all(lambda now: [step(action, **args)])
         failure = self.live.takes(action, **args)
         if failure is None:
             self.notes.steps[self.machine, action] += 1
+        return failure
+
+    def takes(self, event: Event, of: Ways) -> bool:
+        """Take an event that means what the state of the machine says, in the first way that it
+        has, or, where there are many states, in each; false if it is refused."""
+        if self.many is None:
+            way = next(iter(of(self.now)))
+            return all(self.step(event, action, **args) for action, args in way)
+        failure = self._from_all(of)
+        if failure is not None:
+            self.refused(event, failure)
+        return failure is None
+
+    def _from_all(self, of: Ways) -> Failure | None:
+        assert self.many is not None
+        failure = self.many.takes(of)
+        if failure is None:
+            for action, _ in self.many.way:
+                self.notes.steps[self.machine, action] += 1
         return failure
 
     def refused(self, event: Event, failure: Failure) -> None:
@@ -186,7 +226,9 @@ class StepJudge:
     def shown(self) -> str:
         """The state in words, without what is long."""
         said = ((name, show_value(value)) for name, value in self.live.variables().items())
-        return ", ".join(f"{name} = {value if len(value) < 60 else '…'}" for name, value in said)
+        words = ", ".join(f"{name} = {value if len(value) < 60 else '…'}" for name, value in said)
+        more = 0 if self.many is None else len(self.many) - 1
+        return f"{words}, or in one of {counted(more, 'other state')}" if more else words
 
     def _history(self, event: Event, failure: Failure) -> tuple[Event, ...]:
         """The shortest part of a short log in which the same condition of the rule is false at the

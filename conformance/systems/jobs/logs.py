@@ -8,7 +8,7 @@ to do for the time being.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, Final
 
 from ....spec.flow import observed_jobs as chapter
@@ -16,6 +16,7 @@ from ....spec.flow.observed_jobs import ObservedMaster
 from ....spec.notation.rules import Rule
 from ...logs.events import Event
 from ...logs.kinds import Asks, Call, Logs, Terms
+from ...logs.many import Step, step
 from ...logs.notes import Notes
 from ...logs.steps import StepJudge, ids_of
 from ...suites.meanings import Meanings
@@ -52,36 +53,73 @@ class JobsJudge(StepJudge):
         self._waiting: deque[Hashable] = deque()
         self._workers: dict[str, int] = {}
         self._got: dict[str, int] = {}
+        self._earlier: dict[str, int] = {}      # jobs that they had got before the log, at least
 
     def constants(self) -> Mapping[str, int]:
         return {"K": self.terms.settings["places"], "W": 1}
 
+    def before(self) -> Iterable[Mapping[str, Any]]:
+        return [{"waiting": waiting} for waiting in range(self.now.K + 2)]
+
     def sees(self, event: Event) -> None:
         do, worker = event.operation, event.process
+        if self.many is not None and worker not in self._workers:
+            self._may_be_at_anything(len(self._workers))
         at = self._workers.setdefault(worker, len(self._workers))
         if do == "submit":
             # The master has done with what came before: else its reaction has no place.
-            if self.now.waiting > self.now.K and not self.step(event, _RESTS):
-                return
-            self._waiting.append(event.item)
-            self.step(event, _SUBMIT)
+            if self.takes(event, lambda now: [
+                    [*(step(_RESTS) if now.waiting > now.K else ()), *step(_SUBMIT)]]):
+                self._waiting.append(event.item)
         elif do == "ask":
-            if event.value is None:
-                counts = at not in self.now.busy
-            else:
-                counts = event.value == self._got.get(worker, 0)
-            self.step(event, _ASK if counts else _LATE, worker=at)
+            self._asks(event, at)
         elif do == "done":
             self.step(event, _DONE, worker=at)
         elif do == "rest":
             self.step(event, _RESTS)
-        elif not self._waiting or self._waiting[0] != event.item:
-            self.step(event, _ANOTHER)
         else:
-            self._waiting.popleft()
-            args = {"worker": at} if do == "gives" else {}
-            self._got[worker] = self._got.get(worker, 0) + (do == "gives")
-            self.step(event, _LEAVES[do], **args)
+            self._leaves(event, at)
+
+    def _may_be_at_anything(self, worker: int) -> None:
+        """A worker asks, or has a job, or neither: before a log that begins in the middle."""
+        assert self.many is not None
+        self.many.splits(lambda now: [
+            {}, {"asking": now.asking | {worker}}, {"busy": now.busy | {worker}}])
+
+    def _asks(self, event: Event, worker: int) -> None:
+        counts, late = step(_ASK, worker=worker), step(_LATE, worker=worker)
+        got = self._got.get(event.process, 0)
+        if event.value is None:
+            self.takes(event, lambda now: [late if worker in now.busy else counts])
+            return
+        # Before the log it may have got jobs, too: as many as an ask shows, or still more. When it
+        # gets a second one it has asked for that in the log, with the true number.
+        earlier = self._earlier.get(event.process, 0)
+        more = event.value - got
+        if self.many is None or got > 1 or more < earlier:
+            ways = [counts if more == earlier else late]
+        else:
+            self._earlier[event.process] = more
+            ways = [counts, late]
+        self.takes(event, lambda now: ways)
+
+    def _leaves(self, event: Event, worker: int) -> None:
+        """The job has to be the oldest: those that came before the log are older than all others,
+        and their names are not known."""
+        do, item = event.operation, event.item
+        here = len(self._waiting)
+        is_first = here > 0 and self._waiting[0] == item
+        is_known = is_first or (self.many is not None and item in self._waiting)
+        leaves = step(_LEAVES[do], **({"worker": worker} if do == "gives" else {}))
+
+        def ways(now: Any) -> list[tuple[Step]]:
+            older = self.many is not None and now.waiting > here
+            return [leaves if is_first and not older or older and not is_known else step(_ANOTHER)]
+
+        if self.takes(event, ways):
+            if is_first:
+                self._waiting.popleft()
+            self._got[event.process] = self._got.get(event.process, 0) + (do == "gives")
 
 
 _AT_ONCE: Final = ("end", "point")

@@ -6,7 +6,8 @@ Progress needs the events that an end has no more to send for the time being.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import product
 from typing import Any, Final
 
 from ....spec.flow import observed_link as chapter
@@ -47,34 +48,49 @@ class LinkJudge(StepJudge):
 
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
         super().__init__(key, terms, notes, common)
-        self._offered = self._sent = self._processed = 0
+        self._offered = 0
+        self._next: dict[str, int] = {}
 
     def constants(self) -> Mapping[str, int]:
         settings = self.terms.settings
         return {"C": settings["slots"], "b": settings.get("batch", 1), "K": _MOST}
 
+    def before(self) -> Iterable[Mapping[str, Any]]:
+        # All splits of the slots. A has offers that it has not sent, or has none: that is seen
+        # when it sends one, or rests with credits.
+        slots = self.now.C
+        for P, Q, D, N in product(range(slots + 1), repeat=4):
+            if P + Q + D + N <= slots:
+                yield {"P": P, "Q": Q, "D": D, "N": N, "F": slots - P - Q - D - N}
+
     def sees(self, event: Event) -> None:
         do, number = event.operation, event.value or 0
         place = number - self.terms.settings.get("first", 0)
-        if not self.terms.from_start:
-            self.unsure("what was under way when the log began is not known", event)
-        elif do in _COUNTED:
+        if do in _COUNTED:
             self._offered += number if do == "offer" else 0
             self.step(event, _COUNTED[do], count=number)
         elif do == "sends":
-            own = place == self._sent < self._offered
-            self._sent += 1
+            own = self._is_next("sends", place) and (
+                self.many is not None or self._next["sends"] <= self._offered)
+            if self.many is not None:
+                self.many.splits(lambda now: [{"offered": max(1, now.offered)}])
             self.notes.times[chapter.SENT_IN_ORDER.id] += 1
             self.step(event, _SENDS[not own])
         elif do == "processes":
-            own = place == self._processed
-            self._processed += 1
+            own = self._is_next("processes", place)
             self.notes.times[chapter.PROCESSED_IN_ORDER.id] += 1
             self.step(event, _PROCESSES[not own])
         elif do == "data":
             self.step(event, _DATA)
         else:
             self.step(event, _RESTS[do])
+
+    def _is_next(self, do: str, place: int) -> bool:
+        """True of the next element that is sent, or processed. The first of a log that begins in
+        the middle is any."""
+        expected = self._next.get(do, place if self.many is not None else 0)
+        self._next[do] = expected + 1
+        return place == expected >= 0
 
 
 _AT_ONCE: Final = ("end", "point")

@@ -1,0 +1,97 @@
+"""Logs that begin in the middle are judged from every state that the observer can be in."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from benchmarks.logged import Logged, judge_events, programs
+from checkvalve.conformance.logs.events import Event
+from checkvalve.conformance.logs.kinds import Logs, Terms
+from checkvalve.conformance.logs.live import Live
+from checkvalve.conformance.logs.many import Many, step
+from checkvalve.conformance.logs.notes import Notes
+from checkvalve.conformance.systems.catalogue import SYSTEMS
+from checkvalve.conformance.systems.targets import reference_of
+from checkvalve.spec.engines.candidates import LostTrack
+from checkvalve.spec.flow.observed_jobs import ObservedMaster
+
+FOUND = {
+    "jobs": ("FLOW-50", "FLOW-51", "FLOW-52", "FLOW-53"),
+    "link": ("FLOW-3", "FLOW-5", "FLOW-6", "FLOW-7", "FLOW-8", "FLOW-9", "FLOW-10", "FLOW-11"),
+}
+"""By suite, the rules that twins break late enough that the middle of their logs shows it."""
+
+
+def middles(suite: str, target: str, rule: str, seed: int, number: int, length: int = 0
+            ) -> Iterator[tuple[Logged, list[Event]]]:
+    """Runs of a target, each with a part of its log that begins anywhere in its first half."""
+    draw = random.Random(seed)
+    for one in programs(suite, target, rule, seed, number, length):
+        yield one, one.events[draw.randrange(len(one.events) // 2 + 1):]
+
+
+def of(suite: str, one: Logged, events: list[Event]) -> Notes:
+    """The notes on a log that begins in the middle."""
+    return judge_events(SYSTEMS[suite].logs, one.settings, events, from_start=False)
+
+
+@pytest.mark.parametrize("suite", FOUND)
+@pytest.mark.parametrize("length", [0, 60])
+def test_the_middle_of_a_right_log_is_right(suite: str, length: int) -> None:
+    """Nothing is violated, foreign or unknown, wherever it begins."""
+    logs: Logs = SYSTEMS[suite].logs
+    for rule in logs.rules[:3]:
+        for one, events in middles(suite, reference_of(suite), rule.id, 7, 2, length):
+            notes = of(suite, one, events)
+            assert (notes.findings, notes.foreign, notes.unknown) == ([], [], {})
+
+
+def breaches(suite: str, rule: str) -> Iterator[str]:
+    """The rules that the middles of logs of the twins of a rule break."""
+    for name, twin in SYSTEMS[suite].twins.items():
+        if twin.rule == rule and not twin.in_long and not twin.after:
+            for one, events in middles(suite, f"zoo:{name}", rule, 3, 8):
+                yield from of(suite, one, events).violations
+
+
+@pytest.mark.parametrize(("suite", "rule"), [
+    (suite, rule) for suite, rules in FOUND.items() for rule in rules])
+def test_what_is_broken_late_is_found_from_the_middle(suite: str, rule: str) -> None:
+    """By at least one log of a twin."""
+    assert rule in breaches(suite, rule)
+
+
+def master(most: int, **states: Sequence[Any]) -> Many:
+    """A master with two places, in all of some states."""
+    many = Many(Live(ObservedMaster, K=2, W=2), most)
+    for name, values in states.items():
+        many.splits(lambda now, name=name, values=values: [{name: value} for value in values])
+    return many
+
+
+def test_a_rule_is_broken_only_where_all_states_agree() -> None:
+    """Three jobs may wait, so one may be dropped; then no state is left that allows another."""
+    many = master(10, waiting=range(4))
+    assert many.takes(lambda now: [step("drops")]) is None
+    failure = many.takes(lambda now: [step("drops")])
+    assert failure is not None and failure.rule is not None and failure.rule.id == "FLOW-52"
+
+
+def test_more_states_than_are_allowed_are_no_verdict() -> None:
+    """Eight states, of which four are followed."""
+    with pytest.raises(LostTrack):
+        master(4, waiting=range(4), asking=[set(), {0}])
+
+
+def test_too_many_states_make_a_key_unknown() -> None:
+    """A master with more places than states are followed."""
+    notes = Notes()
+    terms = Terms({"places": 50}, from_start=False, states=9)
+    judge = SYSTEMS["jobs"].logs.judge("k", terms, notes, None)
+    judge.take(Event("k", "", "submit", "point", "x"))
+    [doubt] = notes.unknown["FLOW-51"]
+    assert "9 states (--max-states)" in doubt.why

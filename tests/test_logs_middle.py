@@ -21,6 +21,9 @@ from checkvalve.spec.flow.observed_jobs import ObservedMaster
 
 FOUND = {
     "jobs": ("FLOW-50", "FLOW-51", "FLOW-52", "FLOW-53"),
+    "executor": (
+        "EXEC-1", "EXEC-2", "EXEC-3", "EXEC-4", "EXEC-5", "EXEC-6", "EXEC-9", "EXEC-11", "EXEC-14",
+        "EXEC-16", "EXEC-18", "EXEC-19"),
     "link": ("FLOW-3", "FLOW-5", "FLOW-6", "FLOW-7", "FLOW-8", "FLOW-9", "FLOW-10", "FLOW-11"),
 }
 """By suite, the rules that twins break late enough that the middle of their logs shows it."""

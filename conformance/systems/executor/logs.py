@@ -8,14 +8,17 @@ start, a release for each end.)
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from copy import copy
+from itertools import product
 from typing import Any, Final
 
 from ....spec.flow import observed_executor as chapter
-from ....spec.flow.observed_executor import ObservedExecutor, Policy
+from ....spec.flow.observed_executor import ObservedExecutor, Phase, Policy
 from ....spec.notation.rules import Rule
 from ...logs.events import Event
 from ...logs.kinds import Asks, Call, Logs, Terms
+from ...logs.many import Many
 from ...logs.notes import Notes
 from ...logs.steps import StepJudge, ids_of
 from ...suites.meanings import Meanings
@@ -47,6 +50,9 @@ _CANCELS: Final = {"ok": _SAYS.answer("cancel", True, of="undone"),
 _PLAIN: Final = {"shutdown": _SAYS.request("shutdown"), "stop": _SAYS.request("stop"),
                  "terminated": _SAYS.answer("submit", "terminated"), "rest": _RESTS}
 
+_OF_WAITING: Final = frozenset({"starts", "caller_runs", "refused", "dropped", "cancels"})
+_OF_RUNNING: Final = frozenset({"finishes", "fails", "dies"})
+
 _MANY: Final = 1 << 40
 
 
@@ -54,6 +60,7 @@ class ExecutorJudge(StepJudge):
     """Judges one executor; see ``StepJudge``."""
 
     machine = ObservedExecutor
+    _FAR, _KEPT = 1 << 20, 256
     rules = ids_of((*_RULES, *_WITH_REST))
 
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
@@ -62,23 +69,36 @@ class ExecutorJudge(StepJudge):
         now.K = now.L = now.coming = now.line.capacity = _MANY
         self._policy = Policy(max(1, min(terms.settings["policy"], len(Policy) - 1)))
         self._numbers: dict[Hashable, int] = {}
+        self._has_forgotten = False
+        self._given = 0     # numbers of tasks that a log from the middle names later
 
     def constants(self) -> Mapping[str, int]:
         places = self.terms.settings.get("places", 1)
         return {"W": self.terms.settings["workers"], "Q": places, "K": 1, "L": places + 1}
 
+    def before(self) -> Iterable[Mapping[str, Any]]:
+        # Tasks without names wait and run: as many wait as may, or, where none is too many, none
+        # or some. The newest may be about to be refused.
+        waits = 1 if self._policy == Policy.UNBOUNDED else self.now.Q + 1
+        for phase, waiting, running in product(Phase, range(waits + 1), range(self.now.W + 1)):
+            line = copy(self.now.line)
+            line.extend(-number for number in range(1, waiting + 1))
+            found = {"phase": phase, "policy": self._policy, "line": line,
+                     "running": {-self._FAR - number for number in range(running)}}
+            yield found
+            if waiting:
+                yield found | {"coming": -waiting}
+            elif not running and phase != Phase.OPEN:
+                yield found | {"terminated": True}
+
     def sees(self, event: Event) -> None:
         do = event.operation
-        if not self.terms.from_start:
-            self.unsure("which tasks waited when the log began is not known", event)
-        elif do == "submits":
+        if do == "submits":
             self._submits(event)
         elif do in _PLAIN:
             self.step(event, _PLAIN[do])
-        elif event.item not in self._numbers:
-            self.is_foreign(f"{event.item!r} was never submitted, or so long ago that it is "
-                            "forgotten (a log of starts and ends without submits is one of "
-                            "awaits.permits)", event)
+        elif event.item not in self._numbers and not self._is_named(event):
+            return
         elif do != "cancels":
             self.step(event, _OF_TASK[do], task=self._numbers[event.item])
         elif event.result in _CANCELS:
@@ -86,20 +106,76 @@ class ExecutorJudge(StepJudge):
         else:
             self.unsure("it is not known what a cancel did", event)
 
+    def _is_named(self, event: Event) -> bool:
+        """Give a task its number that is named for the first time. It was submitted before the log,
+        and is one of those without names then; in states that have none it is over. False if
+        nothing is known of it."""
+        if self.many is None:
+            self.is_foreign(f"{event.item!r} was never submitted, or so long ago that it is "
+                            "forgotten (a log of starts and ends without submits is one of "
+                            "awaits.permits)", event)
+            return False
+        if self._has_forgotten:
+            self.unsure(f"{event.item!r} was submitted before the log, or so long ago that it is "
+                        "forgotten", event)
+            return False
+        if event.operation == "cancels" and event.result != "ok":
+            return False
+        self._given += 1
+        number = self._numbers[event.item] = -2 * self._FAR - self._given
+        self.many.splits(lambda now: self._was(now, event.operation, number))
+        return True
+
+    def _was(self, now: Any, do: str, number: int) -> Iterator[Mapping[str, Any]]:
+        """What a task without a name may be, to which this happens next."""
+        found = 0
+        unnamed = [each for each in now.line if each < 0 and each > -self._FAR]
+        if do in _OF_WAITING:
+            for each in {unnamed[0], unnamed[-1]} if unnamed else ():
+                line = copy(now.line)
+                line[line.index(each)] = number
+                coming = {"coming": number} if now.coming == each else {}
+                yield {"line": line, **coming}
+                if self._policy == Policy.UNBOUNDED and not coming:
+                    line = copy(line)       # and there are more of them
+                    line.insert(line.index(number) + 1, each)
+                    yield {"line": line}
+                found += 1
+        elif do in _OF_RUNNING:
+            for each in [each for each in now.running if -2 * self._FAR < each <= -self._FAR][:1]:
+                yield {"running": now.running - {each} | {number}}
+                found += 1
+            if self._policy == Policy.CALLER_RUNS and do != "dies":
+                yield {"here": now.here | {number}}
+        else:
+            name = "good" if do == "future_returns" else "bad"
+            yield {name: getattr(now, name) | {number}}
+            found += 1
+        if do == "cancels":
+            yield {"cancelled": now.cancelled | {number}}
+        elif not found:
+            for name in ("over", "refused", "cancelled"):
+                yield {name: getattr(now, name) | {number}}
+
     def _submits(self, event: Event) -> None:
         if event.item in self._numbers:
             self.unsure(f"{event.item!r} is submitted twice, so it is no identity", event)
-        elif self.now.coming != _MANY:
+        elif 0 <= self.now.coming != _MANY:
             self.unsure("a submit follows another one, and no event \"rest\" says that what comes "
                         "of the first is over", event)
         else:
             self._numbers[event.item] = self.now.named
+            if self.many is not None:       # what came of the newest before the log is over
+                self.many.splits(lambda now: [{"coming": _MANY}])
             self.step(event, _SUBMITS, promise=self._policy)
             self._forget()
 
     def _forget(self) -> None:
         """Forget what has ended, the oldest first, beyond what is to be remembered. A task that
         waits or runs goes behind the others, so two are looked at for each that comes."""
+        if self.many is not None:
+            self._forget_in_all(self.many)
+            return
         for _ in range(2):
             if len(self._numbers) <= self.terms.remember:
                 return
@@ -111,6 +187,25 @@ class ExecutorJudge(StepJudge):
                 self._numbers[oldest] = number
             for those in ended:
                 those.discard(number)       # the machine forgets it as well
+
+
+    def _forget_in_all(self, many: Many) -> None:
+        """The same where there are many states: those that are over in all of them, a few hundred
+        at a time, for each state has all of them."""
+        if len(self._numbers) < self._KEPT:
+            return
+        ended = set(self._numbers.values())
+
+        def are_over(now: Any) -> Iterable[Mapping[str, Any]]:
+            ended.intersection_update(now.over | now.refused | now.cancelled)
+            return [{}]
+
+        many.splits(are_over)
+        many.splits(lambda now: [
+            {name: getattr(now, name) - ended for name in ("over", "refused", "cancelled")}])
+        self._numbers = {name: number for name, number in self._numbers.items()
+                         if number not in ended}
+        self._has_forgotten = True
 
 
 _AT_ONCE: Final = ("end", "point")

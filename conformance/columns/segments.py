@@ -110,7 +110,7 @@ def greatest_so_far(values: Numbers, starts: Numbers, before: Numbers) -> Number
 
     found = np.array(values)
     found[starts] = np.maximum(found[starts], before)
-    falls = np.diff(found, prepend=NONE) < 0
+    falls = np.append(False, found[1:] < found[:-1])    # a difference may have more than 64 bits
     falls[starts] = False
     if not falls.any():
         return found

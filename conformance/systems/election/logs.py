@@ -211,4 +211,5 @@ LOGS: Final = Logs(
     judge=ElectionJudge,
     common=lambda terms, notes: sets_of(terms),
     whole=_whole,
+    has_wide_values=True,
 )

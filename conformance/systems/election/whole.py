@@ -124,11 +124,15 @@ class _Table:
         has_joined = (do == "join") == is_idle
         return [action for action, _ in steps_of(do, candidate, token, has_joined, self._steady)]
 
+    def looked_up(self) -> Any:
+        """Where all events lead, set by set, to be looked up one by one."""
+        return memoryview(self.leads.reshape(-1).data)
+
     def is_nearly_full(self) -> bool:
         """True if it is time to forget sets in which no key is."""
         return len(self.sets) >= _SETS_MAX * 3 // 4
 
-    def renumbered(self, used: Numbers) -> Numbers:
+    def renumbered(self, used: Numbers) -> Any:
         """Forget all sets but those that are ``used``; the new number of each old one."""
         import numpy as np
 
@@ -320,14 +324,14 @@ class WholeElections:
     def _alone(self, here: int, events: Numbers, before: Numbers) -> int:
         """Let a key take some events; see ``_run``."""
         width, find = self._table.leads.shape[1], self._table.find
-        leads = memoryview(self._table.leads.reshape(-1))
+        leads = self._table.looked_up()
         found = []
         for event in events.tolist():
             found.append(here)
             there = leads[here * width + event]
             if there < 0:
                 there = find(here, event)
-                leads = memoryview(self._table.leads.reshape(-1))
+                leads = self._table.looked_up()     # it may have grown
             here = there
         before[:] = found
         return here

@@ -9,8 +9,8 @@ key's own judge, in the very states in which the key is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from ....spec.election.observed_election import ObservedElection, Token
 from ....spec.engines.candidates import Candidates, CandidateSets, LostTrack
@@ -24,7 +24,7 @@ from ...logs.kinds import KeyJudge, Terms
 from ...logs.notes import AROUND, Notes
 from ...logs.steps import WHOLE
 from ...logs.understanding import Calls
-from .logs import ElectionJudge, is_of_nobody, joined_in, shows_disturbed, size_of, steps_of
+from .log_steps import is_of_nobody, joined_in, shows_disturbed, size_of, steps_of
 from .suite import compared
 
 if TYPE_CHECKING:
@@ -47,6 +47,19 @@ _TOKENS: Final = [compared(2 * is_some, 1 if is_greater else 3, 2 * is_some if i
                   for is_some in (0, 1) for is_greater in (0, 1) for is_own in (0, 1)]
 """The token of a report: by whether it has a number, which is greater than all before, which is the
 candidate's own."""
+
+
+class _Judge(KeyJudge, Protocol):
+    """The judge of one election, which can continue where the table is."""
+
+    def continues(self, here: Candidates, numbers: Mapping[str, int], greatest: int,
+                  own: Mapping[int, int]) -> None:
+        """Continue in the middle of a log."""
+        ...
+
+    def has_seen(self, events: Sequence[Event], are_all: bool, notes: Notes) -> None:
+        """Take events that were judged elsewhere."""
+        ...
 
 
 class _Event(NamedTuple):
@@ -81,7 +94,7 @@ class _Table:
         self._of_set: dict[int, int] = {}       # by the identity of the set
 
     def number(self, here: Candidates) -> int:
-        """The number of a set; ``_STOPPED`` if there is no room for it."""
+        """The number of a set; ``_STOPPED`` if the table is full."""
         import numpy as np
 
         found = self._of_set.get(id(here))
@@ -152,7 +165,7 @@ class WholeElections:
     finds. Raises ``Unfit`` where an election may be in too many states at first."""
 
     def __init__(self, terms: Terms, notes: Notes, names: Names, sets: CandidateSets,
-                 make: Callable[[str, Notes], ElectionJudge]) -> None:
+                 make: Callable[[str, Notes], _Judge]) -> None:
         import numpy as np
 
         self._notes, self._names, self._make = notes, names, make
@@ -214,7 +227,7 @@ class WholeElections:
     # --- what a row is -----------------------------------------------------------------------
 
     def _grows(self, keys: int) -> None:
-        """Have room for what is known of each key, and in the table."""
+        """Have places for what is known of each key, and free ones in the table."""
         import numpy as np
 
         more = 2 * keys - len(self._set)

@@ -10,6 +10,8 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 
 from ..logs.mapping import NANOSECONDS
+from .arrays import absent_in, numbers_in
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -58,8 +60,9 @@ def whole_numbers(column: Any, times: int = 1, most: int = _NUMBERS_MAX) -> Numb
         whole = column.cast(pa.int64())
     except pa.ArrowInvalid:
         raise Unfit from None
-    absent = whole.is_null().to_numpy(zero_copy_only=False) if whole.null_count else None
-    found = (whole if absent is None else whole.fill_null(0)).to_numpy(zero_copy_only=False)
+    absent = absent_in(whole) if whole.null_count else None
+    found = numbers_in(whole)
+    found = found if absent is None else np.where(absent, 0, found)
     if len(found) and max(-int(found.min()), int(found.max())) * times >= most:
         raise Unfit
     found = found * times if times != 1 else found
@@ -118,9 +121,8 @@ def _of_timestamps(column: Any) -> Numbers:
 def _rounded(column: Any, times: int, over: int = 1) -> Numbers:
     import numpy as np
 
-    found = column.to_numpy(zero_copy_only=False)
-    absent = column.is_null().to_numpy(zero_copy_only=False)
-    found = np.where(absent, 0, found) / over * times
+    absent = absent_in(column)
+    found = np.where(absent, 0, numbers_in(column)) / over * times
     if len(found) and not float(np.abs(found).max()) < _TIMES_MAX:
         raise Unfit     # too large, or no number
     return np.where(absent, NONE, np.rint(found).astype(np.int64))

@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ..logs.readers import HEADER
+from .arrays import column_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -80,9 +81,9 @@ def _column(scan: Scan, field: int) -> Any:
     mask = absent if absent.any() else None
     if kind == TEXT:
         return arrow.DictionaryArray.from_arrays(
-            arrow.array(cells.astype("int32"), mask=mask), _texts(*scan.texts(field)))
+            column_of(cells.astype("int32"), mask), _texts(*scan.texts(field)))
     if kind == NUMBER:
-        return arrow.array(cells, mask=mask)
+        return column_of(cells, mask)
     return None if kind else arrow.nulls(scan.lines)
 
 
@@ -93,4 +94,4 @@ def _texts(ends: Any, text: Any) -> Any:
 
     found = arrow.StringArray.from_buffers(
         len(ends) - 1, arrow.py_buffer(ends.astype(np.int32)), arrow.py_buffer(text))
-    return found.take(arrow.array(np.arange(0, len(ends), 2)))
+    return found.take(column_of(np.arange(0, len(ends), 2)))

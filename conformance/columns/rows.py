@@ -17,6 +17,7 @@ from ..logs.events import Event
 from ..logs.kinds import Logs
 from ..logs.mapping import NANOSECONDS
 from ..logs.understanding import Reading
+from .arrays import absent_in, numbers_in, values_in
 from .cells import NONE, WIDE, Unfit, constant, times_of, whole_numbers
 from .items import Items
 
@@ -421,12 +422,12 @@ def _dictionary(column: Any) -> tuple[Numbers, Any]:
     if not pa.types.is_dictionary(coded.type):
         coded = coded.dictionary_encode()
     indices, values = coded.indices, coded.dictionary
-    if indices.null_count:
-        indices = indices.fill_null(-1)
     if values.null_count:
         raise Unfit
-    return (indices.to_numpy(zero_copy_only=False).astype(np.int64),
-            values.to_numpy(zero_copy_only=False))
+    found = numbers_in(indices).astype(np.int64)
+    if indices.null_count:
+        found[absent_in(indices)] = -1
+    return found, values_in(values)
 
 
 def items_of(column: Any, names: Names) -> Numbers:

@@ -6,6 +6,8 @@ import csv
 import gzip
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -549,3 +551,27 @@ def test_a_table_of_runs_is_a_table() -> None:
     assert table.numbers(asked, -1).tolist() == [known.get(number, -1) for number in range(400)]
     assert table.has(asked).tolist() == [number in known for number in range(400)]
     assert dict(zip(*(part.tolist() for part in table.between(0, 400)), strict=True)) == known
+
+
+_WITHOUT_PANDAS = """
+import sys
+from checkvalve.conformance.columns import run
+from checkvalve.conformance.cli import main
+run.LEAST = 0
+try:
+    main()
+finally:
+    assert "llvmlite" in sys.modules, "it was judged event by event"
+    assert "pandas" not in sys.modules
+"""
+
+
+def test_a_log_in_whole_columns_is_judged_without_importing_pandas(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(
+        f'{{"key": "k", "operation": "{does}", "phase": "point", "item": {at}}}\n'
+        for at in range(9) for does in ("emits", "processes")))
+    found = subprocess.run(
+        [sys.executable, "-c", _WITHOUT_PANDAS, "judge", str(path), "--suite", "storm.topology"],
+        capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stderr) == (0, "")

@@ -45,8 +45,9 @@ _BYTES_OF_ROW: Final = 600
 _ROWS_LEAST: Final = 8_192
 """Rows of a chunk at least: in smaller ones the calls of the libraries are what takes time."""
 
-LEAST: Final = 20_000
-"""Rows from which on it pays to compile the machines."""
+LEAST: Final = 10_000
+"""Rows from which on it pays to load the libraries and the machines, of which the code is kept as a
+rule (``spec.engines.native.kept``)."""
 
 
 def judge_files(

@@ -19,7 +19,7 @@ import numpy as np
 from ...spec.engines.native.code import (
     I1, I8, I64, POINTER, i64, local, word_at, word_load, word_store,
 )
-from ...spec.engines.native.jit import compiled
+from ...spec.engines.native.jit import compiled_once
 
 if TYPE_CHECKING:
     from .cells import Numbers
@@ -118,7 +118,7 @@ def _scan() -> Callable[..., int]:
     """The function, compiled once."""
     module = ir.Module(name="lines")
     _Emission(module).lines()
-    engine = compiled(str(module))
+    engine = compiled_once(str(module))
     function = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 9, *[ctypes.c_uint64] * 3)(
         engine.get_function_address("scan"))
     return _Kept(function, engine)

@@ -6,6 +6,7 @@ import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import llvmlite
 import llvmlite.binding as llvm
 import llvmlite.ir as ir
 
@@ -18,6 +19,7 @@ from .code import UNROLLED_WORDS
 from .commuting import NOTHING, Commuting
 from .control import block_states, pending_states
 from .growth import emit_migrate, emit_restore
+from .kept import key_of, read, written
 from .layout import Layout
 from .rows import RowCode
 from .smallest import emit_smallest
@@ -29,7 +31,7 @@ from .table import (
     emit_add, emit_insert_indexed, emit_insert_inline, emit_lookup, emit_seed,
 )
 
-__all__ = ["Native", "compile_model", "compiled"]
+__all__ = ["Native", "compile_model", "compiled", "compiled_once"]
 
 COMPILING = "compiling the search"
 ROWS_FROM = 256  # actions; with more, compiling each of them would take longer than it saves
@@ -133,12 +135,9 @@ def _machine(fast: bool) -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()
-    try:
-        features = llvm.get_host_cpu_features().flatten()
-    except RuntimeError:
-        features = ""  # not known on every processor; the baseline runs everywhere
+    name, _, features = _processor().partition(" ")
     return target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=features,
+        cpu=name, features=features,
         opt=2 if fast else 0, codemodel="jitdefault", jit=True)
 
 
@@ -148,6 +147,38 @@ def compiled(text: str, fast: bool = True) -> Any:
     Code that is not ``fast`` is made in a third of the time, and takes half as long again.
     """
     machine = _machine(fast)
+    engine = llvm.create_mcjit_compiler(_optimised(text, machine, fast), machine)
+    engine.finalize_object()
+    return engine
+
+
+def compiled_once(text: str) -> Any:
+    """The engine that holds the functions of a module, given as text without any address: its code
+    is kept for later runs (``kept``)."""
+    machine = _machine(fast=True)
+    key = key_of((
+        text, llvmlite.__version__, str(llvm.llvm_version_info), machine.triple, _processor()))
+    code = read(key)
+    if code is None:
+        code = machine.emit_object(_optimised(text, machine, fast=True))
+        written(key, code)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return engine
+
+
+def _processor() -> str:
+    """The processor that code is made for, and what it can do."""
+    try:
+        features = llvm.get_host_cpu_features().flatten()
+    except RuntimeError:
+        features = ""  # not known on every processor; the baseline runs everywhere
+    return f"{llvm.get_host_cpu_name()} {features}"
+
+
+def _optimised(text: str, machine: Any, fast: bool) -> Any:
+    """The module of a text, as it is to be translated."""
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     builder = llvm.create_pass_builder(
@@ -162,9 +193,7 @@ def compiled(text: str, fast: bool = True) -> Any:
         passes.add_instruction_combine_pass()
     passes.add_simplify_cfg_pass()
     passes.run(module, builder)
-    engine = llvm.create_mcjit_compiler(module, machine)
-    engine.finalize_object()
-    return engine
+    return module
 
 
 def compile_model(

@@ -29,7 +29,7 @@ from ...notation.lower import FREE, lower_open
 from ...notation.model import OpenAction
 from ...notation.model import Value as SlotValue
 from .code import I64, POINTER, i64, local, loop, word_load, word_store
-from .jit import compiled
+from .jit import compiled_once
 from .layout import Layout, number
 from .successors import packed_successor
 from .values import Values
@@ -98,7 +98,7 @@ class Runner:
         module = ir.Module(name="running")
         _Emission(module, self._layout, list(self._names), shows or {}).run(
             [(step, actions.get(step.action)) for step in steps])
-        self._engine = compiled(str(module))
+        self._engine = compiled_once(str(module))
         kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 8, ctypes.c_uint64,
                                 *[ctypes.c_void_p] * 2)
         self._run: Callable[..., None] = kind(self._engine.get_function_address("run"))

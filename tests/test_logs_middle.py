@@ -24,6 +24,7 @@ FOUND = {
     "executor": (
         "EXEC-1", "EXEC-2", "EXEC-3", "EXEC-4", "EXEC-5", "EXEC-6", "EXEC-9", "EXEC-11", "EXEC-14",
         "EXEC-16", "EXEC-18", "EXEC-19"),
+    "summaries": ("FLOW-56", "FLOW-120", "FLOW-121", "FLOW-123", "FLOW-124", "FLOW-125"),
     "link": ("FLOW-3", "FLOW-5", "FLOW-6", "FLOW-7", "FLOW-8", "FLOW-9", "FLOW-10", "FLOW-11"),
 }
 """By suite, the rules that twins break late enough that the middle of their logs shows it."""
@@ -98,3 +99,58 @@ def test_too_many_states_make_a_key_unknown() -> None:
     judge.take(Event("k", "", "submit", "point", "x"))
     [doubt] = notes.unknown["FLOW-51"]
     assert "9 states (--max-states)" in doubt.why
+
+
+def points(suite: str, settings: dict[str, int], *rows: tuple[str, int]) -> Notes:
+    """The notes on points that a log has from the middle on, each with its value."""
+    events = [Event("k", "p", name, "point", value=value, line=at)
+              for at, (name, value) in enumerate(rows, 1)]
+    return judge_events(SYSTEMS[suite].logs, settings, events, from_start=False)
+
+
+MARKS = {"high": 5, "low": 2}
+
+
+@pytest.mark.parametrize(("suite", "settings", "rows"), [
+    ("marks", MARKS, [("gives", 90), ("go", 0), ("gives", 1)]),
+    ("marks", MARKS, [("stop", 0), ("gives", 4), ("go", 0)]),
+    ("marks", MARKS, [("rest", 0), ("arrives", 7), ("gives", 7), ("rest", 0)]),
+    ("rate", {"rate": 1, "depth": 4}, [("refuses", 1), ("tick", 1), ("admits", 1)]),
+    ("summaries", {}, [("takes", 1), ("gives", 9), ("takes", 2), ("gives", 2)]),
+    ("summaries", {"batch": 2}, [("takes", 1), ("waits", 4), ("gives", 9)]),
+])
+def test_what_was_there_before_accuses_nobody(
+    suite: str, settings: dict[str, int], rows: list[tuple[str, int]],
+) -> None:
+    """Some state before the log explains each of these."""
+    notes = points(suite, settings, *rows)
+    assert (notes.findings, notes.foreign, notes.unknown) == ([], [], {})
+
+
+@pytest.mark.parametrize(("suite", "settings", "rows", "rule"), [
+    ("marks", MARKS, [("go", 0), ("gives", 3)], "FLOW-117"),
+    ("marks", MARKS, [("go", 0), ("gives", 0), ("arrives", 5), ("stop", 0)], "FLOW-113"),
+    ("marks", MARKS, [("go", 0), ("go", 0)], "FLOW-116"),
+    ("marks", MARKS, [("go", 0), ("arrives", 9), ("rest", 0)], "FLOW-112"),
+    ("rate", {"rate": 1, "depth": 2}, [("tick", 2), ("refuses", 1)], "FLOW-81"),
+    ("summaries", {}, [("gives", 9), ("takes", 2), ("gives", 3)], "FLOW-56"),
+    ("summaries", {"batch": 2}, [("gives", 9), ("takes", 2), ("waits", 4)], "FLOW-121"),
+])
+def test_what_no_state_before_explains_is_violated(
+    suite: str, settings: dict[str, int], rows: list[tuple[str, int]], rule: str,
+) -> None:
+    """The last event breaks the rule wherever the log began."""
+    assert [*points(suite, settings, *rows).violations] == [rule]
+
+
+def test_a_gate_may_have_been_broken_before_and_is_shut_only_by_the_log() -> None:
+    """A call that is notified is right, and one that passes a gate that was shut is not."""
+    rows = [("wait", "begin", "a", "ok"), ("wait", "end", "a", "empty"),
+            ("shut", "point", "s", "ok"), ("wait", "begin", "b", "ok"),
+            ("wait", "end", "b", "ok")]
+    events = [Event("k", process, name, phase, result=result, call=-1 if process == "s" else
+                    ord(process), line=at)
+              for at, (name, phase, process, result) in enumerate(rows, 1)]
+    notes = judge_events(SYSTEMS["awaits.gate"].logs, {}, events, from_start=False)
+    assert [*notes.violations] == ["GATE-1"]
+    assert notes.not_shown.keys() == {"GATE-5"}

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ...spec.engines.native.running import Step, runner_of
 from ..logs.events import Event
 from ..logs.kinds import KeyJudge, Terms
+from ..logs.live import Live
 from ..logs.notes import AROUND, Notes
 from ..logs.points import PointJudge, Watching
 from ..logs.understanding import Calls
@@ -219,6 +220,7 @@ class WholePoints:
         before = self._recent.of(key, rows.at(slice(start, upto)))
         judge = self._make(self.names.keys[key])
         for eye, state, (_, live) in zip(self.eyes, states, judge.eyes, strict=True):
+            assert isinstance(live, Live), "what is judged in columns has one state"
             eye.runner.load(state, live.machine)
         self.brings(judge, key, upto, rows, start)
 

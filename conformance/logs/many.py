@@ -12,13 +12,15 @@ What is first mentioned later may be in several states as well: each state becom
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from ...spec.engines.candidates import LostTrack
 from ...spec.engines.monitor import Failure
 from .live import Live
 
 __all__ = ["Many", "Step", "Unclear", "Ways", "step"]
+
+_HIGHEST: Final = "the most of it"
 
 Step = tuple[str, Mapping[str, int]]
 """An action with its arguments."""
@@ -37,16 +39,27 @@ def step(action: str, **args: int) -> tuple[Step]:
 
 
 class Many:
-    """The states of ``live``'s machine, at most ``most`` of them. ``live`` is in one of them."""
+    """The states of ``live``'s machine, at most ``most`` of them. ``live`` is in one of them.
 
-    def __init__(self, live: Live, most: int) -> None:
+    The ``ranged`` variable has a range in each state, from its value to ``most_of`` it, if any: a
+    counter of which no guard asks more than that it is at least, or at most, something.
+    """
+
+    def __init__(self, live: Live, most: int, ranged: str = "", most_of: int = 0) -> None:
         self._live, self._most = live, most
+        self._ranged = ranged
         self._states = [live.saved()]
+        if ranged:
+            self._states[0][_HIGHEST] = most_of
         self._against: set[str] = set()     # rules by which a state was ruled out
         self.way: Sequence[Step] = ()       # of those that were taken last, one
 
     def __len__(self) -> int:
         return len(self._states)
+
+    def variables(self) -> Mapping[str, Any]:
+        """One of the states in words: the variables with their values."""
+        return self._live.variables()
 
     def splits(self, of: Callable[[Any], Iterable[Mapping[str, Any]]]) -> None:
         """Let each state become several: by the machine in it, those variables that differ. Raises
@@ -68,13 +81,11 @@ class Many:
         for state in self._states:
             self._live.restore(state)
             for way in [*of(self._live.machine)]:
-                self._live.restore(state)
-                failure = next((failure for action, args in way if (
-                    failure := self._live.takes(action, **args)) is not None), None)
-                if failure is not None:
-                    failures.append(failure)
+                more = self._after(state, way)
+                if isinstance(more, Failure):
+                    failures.append(more)
                     continue
-                more, self.way = self._live.saved(), way
+                self.way = way
                 after[_frozen(more)] = more
                 self._count(after)
         if after:
@@ -83,6 +94,32 @@ class Many:
             return None
         self._live.restore(self._states[0])
         return self._agreed(failures)
+
+    def _after(self, state: Mapping[str, Any], way: Sequence[Step]) -> dict[str, Any] | Failure:
+        """The state after some steps, or why they are refused."""
+        if not self._ranged:
+            return self._run(state, way)
+        low, high = state[self._ranged], state[_HIGHEST]
+        found = {at: self._run({**state, self._ranged: at}, way) for at in {low, high}}
+        good = next((at for at, after in found.items() if not isinstance(after, Failure)), None)
+        if good is None:
+            return found[low]
+        bad = low + high - good     # the other end
+        while isinstance(found[bad], Failure) and abs(good - bad) > 1:
+            at = (good + bad) // 2
+            found[at] = self._run({**state, self._ranged: at}, way)
+            good, bad = (good, at) if isinstance(found[at], Failure) else (at, bad)
+        ends = [after for at in (low, high, good) if not isinstance(after := found[at], Failure)]
+        values = [after[self._ranged] for after in ends]
+        return {**ends[0], self._ranged: min(values), _HIGHEST: max(values)}
+
+    def _run(self, state: Mapping[str, Any], way: Sequence[Step]) -> dict[str, Any] | Failure:
+        self._live.restore(state)
+        for action, args in way:
+            failure = self._live.takes(action, **args)
+            if failure is not None:
+                return failure
+        return self._live.saved()
 
     def _agreed(self, failures: Sequence[Failure]) -> Failure:
         """The rule that all states name; those that refuse without a rule were not the true one.

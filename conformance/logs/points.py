@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...spec.engines.monitor import Failure
+from ...spec.engines.monitor import Failure, LostTrack
 from ...spec.notation.labels import show_value
 from ...spec.notation.machine import Machine
 from .events import Event
 from .kinds import Terms
-from .live import Live
+from .live import Live, rules_at_stake
+from .many import Many, Unclear, step
 from .notes import AROUND, Finding, Notes
 
 __all__ = ["PointJudge", "Row", "Watching"]
@@ -41,6 +42,11 @@ class Watching:
     machine: type[Machine]
     constants: Callable[[Terms], Mapping[str, int]]
     rows: Mapping[str, Row]
+    before: Callable[[Terms], Iterable[Mapping[str, Any]]] | None = None
+    """The states in which it may be where a log begins in the middle, by what differs from the
+    first one; left out: from the first one all is allowed that is from any."""
+    ranged: tuple[str, int] = ("", 0)
+    """The variable that has any value up to a number in each of these; see ``Many``."""
 
 
 class PointJudge:
@@ -50,11 +56,31 @@ class PointJudge:
     def __init__(self, key: str, terms: Terms, notes: Notes, watching: tuple[Watching, ...]
                  ) -> None:
         self._key, self._terms, self._notes = key, terms, notes
-        self.eyes = [(each, Live(each.machine, **each.constants(terms))) for each in watching]
+        self.eyes: list[tuple[Watching, Live | Many]] = []
+        for each in watching:
+            try:
+                self.eyes.append((each, self._begun(each)))
+            except LostTrack:
+                self._is_unsure(each, f"it may be in more than {terms.states} states "
+                                      "(--max-states)", None)
         self._numbers: dict[Any, int] = {}
         self._named = 0
         self._recent: deque[Event] = deque(maxlen=AROUND)
         self._found: set[str] = set()
+
+    def _begun(self, watching: Watching) -> Live | Many:
+        live = Live(watching.machine, **watching.constants(self._terms))
+        if self._terms.from_start or watching.before is None:
+            return live
+        states = watching.before(self._terms)
+        many = Many(live, self._terms.states, *watching.ranged)
+        many.splits(lambda now: states)
+        return many
+
+    def _is_unsure(self, watching: Watching, why: str, event: Event | None) -> None:
+        """The rules of a machine are unknown from here on."""
+        rules = {rule for those in rules_at_stake(watching.machine).values() for rule in those}
+        self._notes.unsure(sorted(rules), self._key, why, event)
 
     def has_seen(self, events: Iterable[Event]) -> None:
         """Take events that were judged elsewhere: they are only shown."""
@@ -84,7 +110,12 @@ class PointJudge:
             if args is None:
                 continue
             for _ in range(times):
-                failure = live.takes(row.action, **args)
+                try:
+                    failure = _taken(live, row.action, args)
+                except Unclear as unclear:
+                    refused.append(eye)
+                    self._is_unsure(watching, str(unclear), event)
+                    break
                 if failure is not None:
                     refused.append(eye)
                     self._is_refused(live, failure, event)
@@ -113,7 +144,7 @@ class PointJudge:
                 args[name] = event.value
         return args
 
-    def _is_refused(self, live: Live, failure: Failure, event: Event) -> None:
+    def _is_refused(self, live: Live | Many, failure: Failure, event: Event) -> None:
         if not self._notes.is_found(failure, self._key, event, self._found):
             return
         assert failure.rule is not None
@@ -131,3 +162,10 @@ class PointJudge:
     def is_over(self) -> bool:
         """True if all machines have refused an event."""
         return not self.eyes
+
+
+def _taken(live: Live | Many, action: str, args: Mapping[str, int]) -> Failure | None:
+    """Take a step, in one state or in all."""
+    if isinstance(live, Many):
+        return live.takes(lambda now: [step(action, **args)])
+    return live.takes(action, **args)

@@ -43,8 +43,10 @@ class GateJudge(StepJudge):
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
         super().__init__(key, terms, notes, common)
         self._calls: dict[int, int] = {}
-        if not terms.from_start:            # whatever it was before, it may have been open
-            self.step(Event(key, "", "open", "point"), _EARLY["open"])
+        if not terms.from_start:    # it may have been open, and it may have been broken
+            for does in _EARLY:
+                self.step(Event(key, "", does, "point"), _EARLY[does])
+            notes.not_shown[chapter.WHOLE.id] = "the gate may have been broken before the log began"
 
     def constants(self) -> Mapping[str, int]:
         return {"K": 8}

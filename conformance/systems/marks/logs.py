@@ -27,7 +27,8 @@ _WATCHING: Final = Watching(
      "gives": _SAYS.row(_SAYS.answer("take", ANY, of="given"), "value"),
      "stop": _SAYS.row(_SAYS.answer("arrive", "stop")),
      "go": _SAYS.row(_SAYS.answer("arrive", "go")),
-     "rest": _SAYS.row(_SAYS.answer("arrive", END))})
+     "rest": _SAYS.row(_SAYS.answer("arrive", END))},
+    before=lambda terms: [{}, {"stopped": True}], ranged=("held", _MOST >> 1))
 
 def _whole(terms: Terms, notes: Notes, names: Any, common: Any) -> Any:
     from ...columns.points import WholePoints

@@ -37,7 +37,10 @@ def _constants(terms: Terms) -> Mapping[str, int]:
 
 
 _ADMISSIONS: Final = Watching(ObservedRate, _constants, _ROWS)
-_REFUSALS: Final = Watching(ObservedRefusals, _constants, _ROWS)
+# Before, it may have admitted nothing, and all that it may: the first is where most is admitted,
+# the second where most is refused, and each machine judges one of the two.
+_REFUSALS: Final = Watching(ObservedRefusals, _constants, _ROWS,
+                            before=lambda terms: [{"burst": _constants(terms)["b"]}])
 
 
 def eyes_of(terms: Terms) -> tuple[Watching, ...]:

@@ -9,7 +9,9 @@ from typing import Any, Final
 
 from ....spec.flow import observed_summaries as chapter
 from ....spec.flow.observed_summaries import ObservedBatches, ObservedSummaries
+from ...logs.events import Event
 from ...logs.kinds import Call, Logs, Terms
+from ...logs.many import Many
 from ...logs.notes import Notes
 from ...logs.points import PointJudge, Row, Watching
 from ...suites.meanings import Meanings
@@ -30,14 +32,33 @@ def _rows(where: str) -> dict[str, Row]:
             "nothing": _SAYS.row(_SAYS.answer("take", None, where=where))}
 
 
-_ROLLS_UP: Final = Watching(ObservedSummaries, lambda terms: {"K": _MOST}, _rows(""))
+_ROLLS_UP: Final = Watching(ObservedSummaries, lambda terms: {"K": _MOST}, _rows(""),
+                           before=lambda terms: [{}, {"values": 1}])
 _BATCHES: Final = Watching(
-    ObservedBatches, lambda terms: {"K": _MOST, "m": terms.settings["batch"]}, _rows("batches"))
+    ObservedBatches, lambda terms: {"K": _MOST, "m": terms.settings["batch"]}, _rows("batches"),
+    before=lambda terms: [{"values": held} for held in range(terms.settings["batch"] + 1)])
 
 
-def _judge(key: str, terms: Terms, notes: Notes, common: Any) -> PointJudge:
-    return PointJudge(key, terms, notes,
-                      (_BATCHES if terms.settings.get("batch", 0) else _ROLLS_UP,))
+class SummariesJudge(PointJudge):
+    """Judges one stage. Of the values that it held before a log that begins in the middle, the sum
+    is known once they go."""
+
+    def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
+        super().__init__(key, terms, notes,
+                         (_BATCHES if terms.settings.get("batch", 0) else _ROLLS_UP,))
+        self._taken = 0     # since the log began, until an output went
+
+    def steps(self, event: Event, times: int) -> None:
+        """Take steps; the first output shows what was held before."""
+        gone, here = event.value or 0, self._taken
+        for _, live in self.eyes:
+            if isinstance(live, Many) and here >= 0 and event.operation == "gives":
+                live.splits(lambda now: [
+                    {"total": gone} if gone - now.total >= now.values - here > 0 else {}])
+                self._taken = -1
+        if self._taken >= 0 and event.operation == "takes":
+            self._taken += 1
+        super().steps(event, times)
 
 
 _AT_ONCE: Final = ("end", "point")
@@ -53,5 +74,5 @@ LOGS: Final = Logs(
     settings={"batch": "values of a batch; without it, or 0, the stage rolls up"},
     rules=(chapter.WHOLE, chapter.NOBODY_WAITS, chapter.WAITS_WHERE_FULL, chapter.BOUNDED,
            chapter.NOT_KEPT, chapter.OF_SOMETHING),
-    judge=_judge,
+    judge=SummariesJudge,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -22,6 +23,7 @@ from checkvalve.conformance.engines.local import run_locally
 from checkvalve.conformance.campaigns.case import plan
 from checkvalve.conformance.computer.storage import Place, place_at
 from checkvalve.conformance.lots.config import Campaign, Unit, load
+from checkvalve.conformance.lots.lock import LOCK, alone
 from checkvalve.conformance.lots.run import Lot, run_campaign
 from checkvalve.conformance.lots.store import Store
 from checkvalve.conformance.suites.results import CaseRow
@@ -293,3 +295,38 @@ def test_a_file_that_is_not_whole_is_named(campaign: Campaign, tmp_path: Path) -
     with pytest.raises(InputError) as told:
         run(campaign, store, Inline())
     assert told.value.where == str(path) and "Remove the file" in str(told.value)
+
+
+def begun(tmp_path: Path) -> Path:
+    """The file of a campaign of one case, which has a folder."""
+    path = tmp_path / "one.toml"
+    path.write_text('[[runs]]\nsuites = ["queue"]\ntargets = ["reference"]\nseeds = 1\ncases = 1\n'
+                    'programs = 1\ncapacities = [1]\n')
+    Store(tmp_path / "rows").begin(load(path))
+    return path
+
+
+def test_two_runs_in_one_folder_do_not_meet(tmp_path: Path) -> None:
+    """The second one says whose run there is, and what to do."""
+    path = begun(tmp_path)
+    with alone(place_at(str(tmp_path / "rows"))), pytest.raises(
+            InputError, match=f"process {os.getpid()} on ") as told:
+        CliRunner().invoke(command, [str(path), "--out", str(tmp_path / "rows")],
+                           standalone_mode=False, catch_exceptions=False)
+    assert "Wait until it ends" in str(told.value)
+
+
+@pytest.mark.parametrize(("left", "is_met"), [
+    ({"pid": 1 << 22, "host": socket.gethostname()}, True), ({}, True),
+    ({"pid": 7, "host": "elsewhere"}, False)])
+def test_what_a_killed_run_left_is_met(tmp_path: Path, left: dict[str, Any], is_met: bool) -> None:
+    """The lock went with its process; of another machine's process that is not certain."""
+    folder = place_at(str(tmp_path))
+    (tmp_path / LOCK).write_text(json.dumps(left))
+    if is_met:
+        with alone(folder):
+            assert json.loads((tmp_path / LOCK).read_text())["pid"] == os.getpid()
+        assert (tmp_path / LOCK).read_text() == ""
+    else:
+        with pytest.raises(InputError, match="process 7 on elsewhere"), alone(folder):
+            pass

@@ -68,6 +68,7 @@ def command(
     from checkvalve.spec.verdicts.deadline import Deadline
 
     from ..lots.config import load
+    from ..lots.lock import alone
     from ..lots.run import run_campaign
     from ..lots.store import Store
 
@@ -75,9 +76,11 @@ def command(
     import_module("pyarrow.parquet")    # before a folder is made that nothing can be put into
     store = Store(out)
     store.begin(campaign)
-    with watched(f"campaign {config.name}"), _opened(engine) as ran:
-        run_campaign(campaign, store, ran, Deadline(max_seconds))
-    return _tell(campaign, store, quiet, as_json)
+    with alone(store.folder):
+        store.begin(campaign)       # another one may have begun meanwhile
+        with watched(f"campaign {config.name}"), _opened(engine) as ran:
+            run_campaign(campaign, store, ran, Deadline(max_seconds))
+        return _tell(campaign, store, quiet, as_json)
 
 
 @contextmanager

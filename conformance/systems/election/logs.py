@@ -16,6 +16,7 @@ from ....spec.election import observed_election as chapter
 from ....spec.election.observed_election import ObservedElection
 from ....spec.engines.candidates import Candidates, CandidateSets
 from ....spec.engines.monitor import Failure, why_refused
+from ....spec.notation.labels import counted
 from ....spec.notation.rules import Rule
 from ...logs.events import Event
 from ...logs.kinds import Call, Logs, Terms
@@ -78,7 +79,7 @@ class ElectionJudge(StepJudge):
         return None
 
     def shown(self) -> str:
-        return f"{len(self._here or self._sets.initial)} states of the election"
+        return counted(len(self._here or self._sets.initial), "state") + " of the election"
 
     def sees(self, event: Event) -> None:
         do, name = event.operation, event.process

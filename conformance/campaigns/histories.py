@@ -61,7 +61,10 @@ class _Names:
             given = request.get(name)
             if given != known if known is not None else given in self._taken(name):
                 return False
-        return not asks.value or event.value is None or request.get(asks.value) == event.value
+        if event.value is None:
+            return True
+        return (not asks.value or request.get(asks.value) == event.value) and (
+            not asks.many or len(request.get(asks.many, ())) == event.value)
 
     def note(self, request: Mapping[str, Any], asks: Asks, event: Event) -> None:
         """Know how the suite names what a request is about."""
@@ -162,6 +165,8 @@ def _remade(finding: Finding, history: Sequence[Event], suite: AnySuite, logs: L
 def _asked(history: Sequence[Event], logs: Logs) -> Iterator[tuple[Event, Asks]]:
     """The requests of a history in their order, each with the event that it makes. Raises
     ``InputError`` for one that the suite cannot make."""
+    if not logs.asks:
+        raise InputError(logs.no_asks)
     ends = {event.call: event for event in history if event.phase == "end" and event.call >= 0}
     begun: set[int] = set()
     for event in history:

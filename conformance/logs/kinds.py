@@ -34,14 +34,15 @@ class Call:
 @dataclass(frozen=True)
 class Asks:
     """The request by which a suite makes an operation of a log: the first of the operations ``do``
-    that a target has, and the fields of it that have the event's item, process and value. Those in
-    ``new`` are of something that was not there before. It is made where the call begins, or
-    ``at_end``."""
+    that a target has, and the fields of it that have the event's item, process and value, or a list
+    of as ``many`` as the value. Those in ``new`` are of something that was not there before. It is
+    made where the call begins, or ``at_end``."""
 
     do: tuple[str, ...]
     item: str = ""
     process: str = ""
     value: str = ""
+    many: str = ""
     new: tuple[str, ...] = ()
     at_end: bool = False
 
@@ -97,8 +98,8 @@ class Logs:
     which it ``is_cut``, pieces of a log can be judged apart, and composed.
 
     ``asks`` has, by operation and result, the request that makes it on an implementation; None for
-    one that the implementation does by itself. ``capacity`` is the setting that is the suite's
-    capacity.
+    one that the implementation does by itself. If there are none, ``no_asks`` says why.
+    ``capacity`` is the setting that is the suite's capacity.
     """
 
     machines: tuple[type[Machine], ...]
@@ -112,6 +113,7 @@ class Logs:
     whole: Callable[[Terms, Notes, Any, Any], Any] | None = None
     has_wide_values: bool = False
     asks: Mapping[tuple[str, str], Asks | None] = field(default_factory=dict)
+    no_asks: str = ""
     capacity: str = "capacity"
     is_cut: Callable[[Terms], bool] = lambda terms: False
 

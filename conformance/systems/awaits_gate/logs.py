@@ -15,7 +15,7 @@ from ....spec.queues.locks import gate as chapter
 from ....spec.notation.rules import Rule
 from ....spec.queues.locks.gate import Gate
 from ...logs.events import Event
-from ...logs.kinds import Call, Logs, Terms
+from ...logs.kinds import Asks, Call, Logs, Terms
 from ...logs.notes import Notes
 from ...logs.steps import StepJudge, ids_of
 from ...suites.meanings import Meanings
@@ -103,4 +103,6 @@ LOGS: Final = Logs(
     settings={},
     rules=_RULES,
     judge=GateJudge,
+    asks={**{("wait", result): Asks(("wait",)) for result in ("ok", "empty", "unknown")},
+          **{(do, "ok"): Asks((do,)) for do in ("open", "shut", "break")}},
 )

@@ -19,7 +19,7 @@ from ....spec.engines.monitor import Failure, why_refused
 from ....spec.notation.labels import counted
 from ....spec.notation.rules import Rule
 from ...logs.events import Event
-from ...logs.kinds import Call, Logs, Terms
+from ...logs.kinds import Asks, Call, Logs, Terms
 from ...logs.notes import Notes
 from ...logs.steps import StepJudge, ids_of
 from .log_steps import (
@@ -146,4 +146,11 @@ LOGS: Final = Logs(
     common=lambda terms, notes: sets_of(terms),
     whole=_whole,
     has_wide_values=True,
+    capacity="candidates",
+    asks={**{(does, "ok"): Asks((do,), process="candidate") for does, do in (
+              ("join", "join"), ("leads", "ask"), ("leads_not", "ask"), ("accepted", "write"),
+              ("refused", "write"), ("resign", "resign"), ("crash", "crash"))},
+          ("disturbed", "ok"): Asks(("expire", "cut", "stop"), process="candidate"),
+          ("restart", "ok"): Asks(("restart",)),
+          **dict.fromkeys([("quiet", "ok"), ("quiet", "empty")], Asks(("quiet",)))},
 )

@@ -54,4 +54,5 @@ LOGS: Final = Logs(
     rules=(ONE_LEADER, MONOTONE),
     judge=EpochJudge,
     whole=_whole,
+    no_asks="the suite runs a cluster with its faults, and a log does not show these",
 )

@@ -14,7 +14,7 @@ from ....spec.flow import observed_link as chapter
 from ....spec.flow.observed_link import ObservedLink
 from ....spec.notation.rules import Rule
 from ...logs.events import Event
-from ...logs.kinds import Call, Logs, Terms
+from ...logs.kinds import Asks, Call, Logs, Terms
 from ...logs.notes import Notes
 from ...logs.steps import StepJudge, ids_of
 from ...suites.meanings import Meanings
@@ -115,4 +115,9 @@ LOGS: Final = Logs(
     rules=_RULES,
     with_rest={rule.id: event for rule, event in _WITH_REST.items()},
     judge=LinkJudge,
+    capacity="slots",
+    asks={("offer", "ok"): Asks(("offer",), many="elements"),
+          ("permit", "ok"): Asks(("permit",), value="count"),
+          ("data", "ok"): Asks(("data",)), ("processes", "ok"): Asks(("process",)),
+          **dict.fromkeys([(does, "ok") for does in ("sends", "grants", "rest_a", "rest_b")])},
 )

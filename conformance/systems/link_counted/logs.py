@@ -16,7 +16,7 @@ from ....spec.flow.observed_counted import ObservedCountedLink
 from ....spec.flow.observed_link import ANNOUNCES, PROCESSED_IN_ORDER, SENDS
 from ....spec.notation.rules import Rule
 from ...logs.events import Event
-from ...logs.kinds import Call, Logs
+from ...logs.kinds import Asks, Call, Logs
 from ...logs.steps import StepJudge, ids_of
 from ...suites.meanings import Meanings
 from ...suites.says import ANY, END
@@ -115,4 +115,13 @@ LOGS: Final = Logs(
     rules=_RULES,
     with_rest={rule.id: event for rule, event in _WITH_REST.items()},
     judge=CountedJudge,
+    capacity="slots",
+    asks={("offer", "ok"): Asks(("offer",), many="elements"),
+          ("permit", "ok"): Asks(("permit",), value="limit"),
+          ("ack", "ok"): Asks(("ack",), value="number"),
+          ("data", "ok"): Asks(("data",), value="element"),
+          ("timer_a", "ok"): Asks(("sender_timer",)), ("timer_b", "ok"): Asks(("receiver_timer",)),
+          **dict.fromkeys([("processes", "ok"), ("nothing", "ok")], Asks(("process",))),
+          **dict.fromkeys([(does, "ok") for does in (
+              "sends", "acks", "limits", "rest_a", "rest_b")])},
 )

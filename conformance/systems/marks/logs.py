@@ -7,7 +7,7 @@ from typing import Any, Final
 from ....spec.flow.observed_marks import (
     GIVEN, IN_TURN, NOT_BETWEEN, NOT_EARLY, NOT_KEPT, ObservedMarks,
 )
-from ...logs.kinds import Call, Logs, Terms
+from ...logs.kinds import Asks, Call, Logs, Terms
 from ...logs.notes import Notes
 from ...suites.meanings import Meanings
 from ...logs.points import PointJudge, Watching
@@ -53,4 +53,8 @@ LOGS: Final = Logs(
     judge=lambda key, terms, notes, common: PointJudge(key, terms, notes, (_WATCHING,)),
     whole=_whole,
     is_cut=lambda terms: True,
+    capacity="low",
+    asks={("arrives", "ok"): Asks(("arrive",), value="count"),
+          ("gives", "ok"): Asks(("take",), value="most"),
+          **dict.fromkeys([(does, "ok") for does in ("stop", "go", "rest")])},
 )

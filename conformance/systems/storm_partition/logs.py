@@ -14,7 +14,7 @@ from ....spec.storm.spouts import observed_partition as chapter
 from ....spec.storm.spouts.observed_partition import ObservedPartition
 from ....spec.notation.rules import Rule
 from ...logs.events import Event
-from ...logs.kinds import Call, Logs, Terms
+from ...logs.kinds import Asks, Call, Logs, Terms
 from ...logs.notes import Notes
 from ...logs.steps import PLACES_MAX, StepJudge, ids_of
 from ...suites.meanings import Meanings
@@ -184,4 +184,12 @@ LOGS: Final = Logs(
     rules=_RULES,
     with_rest={rule.id: "nothing" for rule in _WITH_REST},
     judge=PartitionJudge,
+    capacity="fetch",
+    asks={("append", "ok"): Asks(("append",), value="count"),
+          **dict.fromkeys([("emits", "ok"), ("nothing", "ok")], Asks(("next",))),
+          ("splits", "ok"): Asks(("split",)),
+          **{(do, "ok"): Asks((do,), value="offset")
+             for do in ("ack", "fail", "truncate", "compact")},
+          **{(do, "ok"): Asks((do,)) for do in ("commit", "close", "restart", "reassign")},
+          ("wait", "ok"): Asks(("wait",), value="milliseconds")},
 )

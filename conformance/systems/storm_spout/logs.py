@@ -182,4 +182,5 @@ LOGS: Final = Logs(
               "buckets": "ticks until a root times out, of which there are 2 if it is not said"},
     rules=_RULES,
     judge=SpoutJudge,
+    no_asks="the suite says what a spout emits before each round, and a log only what it emitted",
 )

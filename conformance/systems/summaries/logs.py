@@ -10,7 +10,7 @@ from typing import Any, Final
 from ....spec.flow import observed_summaries as chapter
 from ....spec.flow.observed_summaries import ObservedBatches, ObservedSummaries
 from ...logs.events import Event
-from ...logs.kinds import Call, Logs, Terms
+from ...logs.kinds import Asks, Call, Logs, Terms
 from ...logs.many import Many
 from ...logs.notes import Notes
 from ...logs.points import PointJudge, Row, Watching
@@ -75,4 +75,7 @@ LOGS: Final = Logs(
     rules=(chapter.WHOLE, chapter.NOBODY_WAITS, chapter.WAITS_WHERE_FULL, chapter.BOUNDED,
            chapter.NOT_KEPT, chapter.OF_SOMETHING),
     judge=SummariesJudge,
+    capacity="batch",
+    asks={**dict.fromkeys([("takes", "ok"), ("waits", "ok")], Asks(("offer",), value="value")),
+          **dict.fromkeys([("gives", "ok"), ("nothing", "ok")], Asks(("take",)))},
 )

@@ -131,7 +131,8 @@ def literals(module: Path) -> Iterator[tuple[int, str]]:
 def test_no_action_of_a_suites_table_is_named_again_for_its_logs(
     folder: str, conversation: type[PlainConversation]
 ) -> None:
-    """The meaning of a message is said once. (An operation may be named as an action is.)"""
+    """The meaning of a message is said once. (An operation, or a request, may be named as an action
+    is.)"""
     table = conversation.says
     assert table is not None
     actions = {entry.action for rows in table.rows.values() for row in rows for entry in (
@@ -139,11 +140,12 @@ def test_no_action_of_a_suites_table_is_named_again_for_its_logs(
                       for group in part.groups for entry in group))}
     operations = SYSTEMS[folder.replace("_", ".")].logs
     assert operations is not None
+    requests = {name for asks in operations.asks.values() if asks for name in asks.do}
     for module in ("logs", "calls", "following"):
         path = Path(systems.__path__[0]) / folder / f"{module}.py"
         if path.exists():
             again = [(line, text) for line, text in literals(path)
-                     if text and text in actions - operations.operations.keys()]
+                     if text and text in actions - operations.operations.keys() - requests]
             assert again == []
 
 

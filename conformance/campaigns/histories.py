@@ -115,13 +115,13 @@ def remade(finding: Finding, suite: AnySuite, logs: Logs, settings: Mapping[str,
            target: Target) -> Remade:
     """Make a finding's history on a fresh instance of a target; and if that breaks no rule, all of
     the key's log, if it is short."""
-    if not finding.history:
+    if not (finding.history or finding.whole):
         return Remade(finding.rule, finding.key, target.name,
                       cannot="no short history was found that breaks the rule by itself")
-    found = _remade(finding, finding.history, suite, logs, settings, target)
+    found = _remade(finding, finding.history or finding.whole, suite, logs, settings, target)
     if not found.is_same and finding.whole not in ((), finding.history):
         again = _remade(finding, finding.whole, suite, logs, settings, target)
-        return again if again.is_same or found.cannot else found
+        return again if again.is_same or found.cannot or not found.words else found
     return found
 
 

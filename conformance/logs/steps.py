@@ -11,6 +11,7 @@ is free, and leaves it when it has ended (``Places``); the machine grows as far 
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
@@ -23,6 +24,7 @@ from .kinds import Terms
 from .live import Live
 from .many import Many, Unclear, Ways, step
 from .notes import AROUND, WHOLE, Finding, Notes, shortest
+from .overlap import Overlap
 
 __all__ = ["PLACES_MAX", "Places", "StepJudge", "ids_of"]
 
@@ -73,6 +75,15 @@ class StepJudge:
     machine: ClassVar[type[Machine]]
     may_overlap: ClassVar[bool] = False
     """True if calls that overlap are judged all the same."""
+    comes: ClassVar[str] = ""
+    """The operation by which an item comes in, and gets its place in the order of items."""
+    early: ClassVar[frozenset[str]] = frozenset()
+    """Operations that are best supposed to take effect as soon as they can."""
+    everywhere: ClassVar[frozenset[str]] = frozenset()
+    """Operations that matter to all items."""
+    of_few_items: ClassVar[frozenset[str]] = frozenset()
+    """Rules that the events about one item or two, and those that matter to all, can show broken.
+    Without any, calls that overlap make the key unknown."""
     many: Many | None = None
     """All states in which the machine may be, of a log that begins in the middle."""
 
@@ -81,7 +92,10 @@ class StepJudge:
         self.live = Live(self.machine, **self.constants())
         self.now: Any = self.live.machine
         self._common = common
-        self._open: dict[str, int] = {}
+        self._open: dict[int, Event] = {}
+        self._overlap: Overlap | None = None
+        self._outcome: Failure | str | None = None
+        self._is_trial = False
         self._recent: deque[Event] = deque(maxlen=AROUND)
         self._all: list[Event] | None = []
         self._closed = False
@@ -126,21 +140,20 @@ class StepJudge:
             self._all.append(event)
             if len(self._all) > WHOLE:
                 self._all = None
-        if self.terms.tolerance:
+        if self.terms.tolerance and (not self.of_few_items or event.phase == "point"):
             self.unsure("clocks that may differ do not show in which order it took its events",
                         event)
+        elif self._overlap is not None:
+            self._overlap.take(event)
         elif self._open and not self.may_overlap and any(
-                process != event.process for process in self._open):
-            self.unsure("calls overlap, and the log does not show in which order they were taken",
-                        event)
+                each.process != event.process for each in self._open.values()):
+            self._overlaps(event)
         elif event.phase == "begin":
-            self._open[event.process] = self._open.get(event.process, 0) + 1
+            self._open[event.call] = event
             self.begins(event)
         else:
-            if self._open and event.phase == "end" and self._open.get(event.process):
-                self._open[event.process] -= 1
-                if not self._open[event.process]:
-                    del self._open[event.process]
+            if event.phase == "end":
+                self._open.pop(event.call, None)
             try:
                 self._begins_anywhere()
                 self.sees(event)
@@ -158,8 +171,62 @@ class StepJudge:
             self.many.splits(lambda now: states)
         self._is_new = False
 
+    def _overlaps(self, event: Event) -> None:
+        if not self.of_few_items or not self.terms.from_start:
+            self.unsure("calls overlap, and the log does not show in which order they were taken",
+                        event)
+            return
+        self._overlap = Overlap(self)
+        for each in (*self._open.values(), event):
+            self._overlap.take(each)
+
     def end(self) -> None:
         """The log is over; a reaction that it does not have may be cut off with it."""
+        if self._overlap is not None and not self._closed:
+            self._overlap.end()
+
+    # --- calls that overlap: see Overlapped ---------------------------------------------------
+
+    def trial(self, event: Event) -> Failure | str | None:
+        """Take an event; or say why not, and be as before."""
+        self._outcome, self._is_trial = None, True
+        try:
+            self.sees(event)
+        except LostTrack:
+            self._outcome = "it may be in too many states"
+        finally:
+            self._is_trial = False
+        if self._outcome is not None:
+            self.forgets(event)
+        return self._outcome
+
+    def forgets(self, event: Event) -> None:
+        """Know nothing of an event that was not taken."""
+
+    def goes_first(self, item: Hashable, before: Callable[[Hashable, Hashable], bool]) -> bool:
+        """Take an item for older than all that are in its way; false if that cannot be."""
+        return False
+
+    def rivals(self, event: Event, others: Sequence[Event]) -> Iterable[Sequence[Hashable]]:
+        """The items that may show, together and without any other, that an event breaks a rule;
+        ``others`` are the events so far that matter to all items."""
+        return ()
+
+    def alone(self, events: Sequence[Event]) -> Finding | None:
+        """Return what is broken by some events about a few items, if no other events matter to
+        that."""
+        notes = Notes()
+        judge = type(self)(self.key, self.terms, notes, self._common)
+        judge._all = None
+        for event in events:
+            judge.take(event)
+        found = notes.findings
+        return found[0] if found and found[0].rule in self.of_few_items else None
+
+    def violates(self, finding: Finding) -> None:
+        """Note a violation; nothing more is judged."""
+        self._closed = True
+        self.notes.violated(replace(finding, before=tuple(self._recent)))
 
     @property
     def is_over(self) -> bool:
@@ -203,6 +270,9 @@ class StepJudge:
 
     def refused(self, event: Event, failure: Failure) -> None:
         """Note what a refusal means; nothing more is judged at the key."""
+        if self._is_trial:
+            self._outcome = failure
+            return
         self._closed = True
         if not self.notes.is_found(failure, self.key, event, set()):
             return
@@ -214,12 +284,18 @@ class StepJudge:
 
     def unsure(self, why: str, event: Event | None) -> None:
         """From here on the key is unknown."""
+        if self._is_trial:
+            self._outcome = why
+            return
         if not self._closed:
             self.notes.unsure(self.rules, self.key, why, event)
         self._closed = True
 
     def is_foreign(self, why: str, event: Event) -> None:
         """No log of the system has this event here."""
+        if self._is_trial:
+            self._outcome = why
+            return
         self._closed = True
         self.notes.is_foreign(self.key, why, event)
 

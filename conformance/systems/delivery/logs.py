@@ -8,7 +8,7 @@ shows that it was, or cannot be explained without it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from ....spec.engines.monitor import Failure
@@ -18,7 +18,7 @@ from ....spec.notation.rules import Rule
 from ...logs.events import Event
 from ...logs.kinds import Asks, Call, Logs, Terms
 from ...logs.memory import Ended
-from ...logs.notes import Notes
+from ...logs.notes import Finding, Notes
 from ...logs.steps import PLACES_MAX, StepJudge, ids_of
 from ...suites.meanings import Meanings
 from ...suites.says import ANY
@@ -39,6 +39,11 @@ _MOST: Final = 1 << 40
 
 _GONE: Final = {Where.OVER: 0, Where.OUT: 1}
 """The places that stand for all that is over, and for all that never was in the queue."""
+
+_RIVALS: Final = 3
+"""Messages that are ready, the oldest, that may show what is broken."""
+
+_OF_PLACE: Final = ("where", "holder", "left", "times", "survived")
 
 _TOO_MANY: Final = f"more than {PLACES_MAX:,} messages are in the queue, or in flight"
 
@@ -73,6 +78,13 @@ class DeliveryJudge(StepJudge):
 
     machine = ObservedDelivery
     rules = ids_of(_RULES)
+    comes = "publish"
+    early = frozenset({"receive", "dead"})
+    everywhere = frozenset({"limit", "tries", "tick", "restart", "disconnect"})
+    of_few_items = frozenset(ids_of((
+        chapter.STAYS_OVER, chapter.ALONE, chapter.IN_TIME, chapter.ONCE, chapter.TOO_LATE,
+        chapter.DIES_JUSTLY, chapter.DIES, chapter.STAYS_DEAD, chapter.COUNTS, chapter.IN_TURN,
+        chapter.IN_PLACE, chapter.KEPT, chapter.COMES_AGAIN, chapter.DURABLE)))
 
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
         super().__init__(key, terms, notes, common)
@@ -187,6 +199,60 @@ class DeliveryJudge(StepJudge):
                 return None
         return failure
 
+    # --- calls that overlap -----------------------------------------------------------------
+
+    def forgets(self, event: Event) -> None:
+        """Know nothing of a message that was not published after all."""
+        if event.operation == "publish" and self._next - 1 == self._numbers.get(event.item):
+            del self._numbers[event.item]
+            self._next -= 1
+
+    def goes_first(self, item: Hashable, before: Callable[[Hashable, Hashable], bool]) -> bool:
+        """Let a message have been confirmed before the oldest that is ready, if their publishes,
+        and all between, overlap: places are in that order, and so those between move up by one."""
+        where: list[Where] = self.now.where
+        at = self._numbers.get(item, 0)
+        if where[at] != Where.READY:
+            return False
+        first = next(each for each in range(at + 1) if where[each] == Where.READY and (
+            each == at or self._law != Law.ANY_ORDER or not self.now.times[each]))
+        among = {name: each for name, each in self._numbers.items() if first <= each < at}
+        if not all(before(item, name) for name, each in among.items() if where[each] not in _GONE):
+            return False
+        for each in _OF_PLACE:
+            column = getattr(self.now, each)
+            column[first:at + 1] = [column[at], *column[first:at]]
+        self._numbers.update({name: each + 1 for name, each in among.items()})
+        self._numbers[item] = first
+        return at > first
+
+    def rivals(self, event: Event, others: Sequence[Event]) -> Iterable[Sequence[Hashable]]:
+        """A message shows by itself that it is not given twice, and another one that is ready that
+        it is out of turn, or that something was to be had: where no consumer has a limit, which
+        others may have used up. A queue that drops messages when it is full may have dropped any.
+        """
+        if self._law in (Law.DROP_HEAD, Law.DROP_TAIL):
+            return
+        where = self.now.where
+        waits = Where.DEAD if event.operation == "dead" else Where.READY
+        some = sorted((at, name) for name, at in self._numbers.items() if where[at] == waits)
+        names = [name for _, name in some[:_RIVALS]]
+        if event.item is not None:
+            yield (event.item,)
+            yield from ((event.item, name) for name in names if name != event.item)
+        elif not any(each.operation == "limit" and each.value for each in others):
+            yield from ((name,) for name in names)
+
+    def alone(self, events: Sequence[Event]) -> Finding | None:
+        """See ``StepJudge``. A message that was published before these events has others."""
+        published = {each.item for each in events if each.operation == "publish"}
+        for item in {each.item for each in events if each.item is not None} - published:
+            if item in self._numbers or any(
+                    each.has(self.key, item) or each.has_forgotten
+                    for each in self._ended.values()):
+                return None
+        return super().alone(events)
+
     # --- names ------------------------------------------------------------------------------
 
     def _message(self, event: Event) -> int | None:
@@ -231,7 +297,7 @@ class DeliveryJudge(StepJudge):
     def _grow(self, size: int, kept: Sequence[int] = ()) -> None:
         """Have so many places, the first of them for those that are kept, if not for all."""
         blank = self._blank = self._blank or self.live.initial()
-        for each in ("where", "holder", "left", "times", "survived"):
+        for each in _OF_PLACE:
             old, new = getattr(self.now, each), [blank[each][-1]] * size
             some = [old[at] for at in kept] if kept else old[:]
             new[:len(some)] = some

@@ -21,8 +21,7 @@ from ...columns.segments import Handed, Segments, greatest_so_far, sorted_by_key
 from ...columns.tables import Early
 from ...logs.events import Event
 from ...logs.kinds import KeyJudge, Terms
-from ...logs.notes import AROUND, Notes
-from ...logs.steps import WHOLE
+from ...logs.notes import AROUND, WHOLE, Notes
 from ...logs.understanding import Calls
 from .log_steps import is_of_nobody, joined_in, shows_disturbed, size_of, steps_of
 from .suite import compared

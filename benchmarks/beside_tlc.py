@@ -28,8 +28,7 @@ MODULES: Final = {"queue, 4+4 callers": "QueueLog", "lane": "LaneLog"}
 _PATIENCE: Final = 1800.0
 _LINE: Final = "{:<20}{:>9}{:>12}{:>11}{:>9}{:>11}{:>8}{:>13}{:>8}"
 _LONGER: Final = 30
-"""Short logs are judged event by event, as whole columns begin by compiling: so the same is also
-measured on a log that is so many times as long, where TLC would take hours."""
+"""The same is also measured on a log that is so many times as long, where TLC would take hours."""
 
 
 def beside_tlc(events: int, judge: Callable[[Path, Kind], int]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from checkvalve.conformance.columns import run
 from checkvalve.conformance.engines.log_parts import logs_of
 from checkvalve.conformance.logs.live import Live
 from checkvalve.conformance.logs.mapping import plain
+from checkvalve.conformance.logs.memory import Ended
 from checkvalve.conformance.logs.notes import Notes
 from checkvalve.conformance.logs.readers import Log
 from checkvalve.conformance.logs.rows import counts_of, rows_of
@@ -127,3 +128,15 @@ def test_an_item_that_is_put_and_taken_once_is_right_in_either_order_of_the_ends
         queue = Live(ConservingQueue, K=1, T=1)
         assert queue.takes(PUT.waits) is None
         assert [queue.takes(action, item=0) for action in ends] == [None, None]
+
+
+@pytest.mark.parametrize("gap", [1, 2, 64, 1000])
+def test_numbers_with_gaps_are_remembered_within_bounds(gap: int) -> None:
+    """The last of them are known, and it is said that others were forgotten."""
+    ended = Ended(10)
+    for number in range(0, 5_000 * gap, gap):
+        ended.add("k", number)
+    assert ended.has("k", 4_999 * gap)
+    assert not ended.has("k", 4_999 * gap + 1)
+    assert ended.has("k", 0) is (gap == 1)
+    assert ended.has_forgotten is (gap > 1)

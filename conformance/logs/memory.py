@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from itertools import islice
 from typing import Final
 
 __all__ = ["Ended"]
@@ -14,19 +15,26 @@ _FULL: Final = (1 << (1 << _BITS)) - 1
 
 class Ended:
     """The identities that have ended, by key. Whole numbers without gaps take next to no
-    memory; of texts at most ``most`` are kept, the oldest forgotten first."""
+    memory. Of texts at most ``most`` are kept, the oldest forgotten first, and of numbers with
+    gaps so many pieces of 64."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._names: dict[tuple[str, Hashable], None] = {}
         self._numbers: dict[str, _Numbers] = {}
+        self._pieces = 0
         self.has_forgotten = False
         self.elsewhere: Callable[[str, Hashable], bool] | None = None
 
     def add(self, key: str, name: Hashable) -> None:
         """Remember that something has ended."""
         if type(name) is int:
-            self._numbers.setdefault(key, _Numbers()).add(name)
+            numbers = self._numbers.setdefault(key, _Numbers())
+            self._pieces += numbers.add(name)
+            if self._pieces > self._most:       # many at once: the first of a dict is far
+                forgotten = numbers.forget(1 + self._most // 8)
+                self._pieces -= forgotten
+                self.has_forgotten |= forgotten > 0
             return
         self._names[key, name] = None
         if len(self._names) > self._most:
@@ -54,18 +62,29 @@ class _Numbers:
     def __init__(self) -> None:
         self._levels: list[dict[int, int]] = [{}]
 
-    def add(self, number: int) -> None:
-        """Set its bit; a mask that is full moves up a level."""
+    def add(self, number: int) -> int:
+        """Set its bit; a mask that is full moves up a level. By how many masks there are more."""
+        more = 0
         for level, masks in enumerate(self._levels):
             place = number >> _BITS
-            mask = masks.get(place, 0) | 1 << (number & _LAST)
+            old = masks.get(place)
+            mask = (old or 0) | 1 << (number & _LAST)
             if mask != _FULL:
                 masks[place] = mask
-                return
-            masks.pop(place, None)
+                return more + (old is None)
+            if masks.pop(place, None) is not None:
+                more -= 1
             number = place
             if level + 1 == len(self._levels):
                 self._levels.append({})     # the loop continues with it
+        raise AssertionError("an empty level takes a mask that is not full")
+
+    def forget(self, most: int) -> int:
+        """Forget some masks of numbers with gaps, those that were begun first; how many."""
+        first = list(islice(self._levels[0], most))
+        for place in first:
+            del self._levels[0][place]
+        return len(first)
 
     def has(self, number: int) -> bool:
         """True if it was added."""

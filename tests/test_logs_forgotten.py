@@ -50,3 +50,13 @@ def test_a_key_that_was_not_forgotten_continues_where_it_was(pieces: int) -> Non
         kept, more = piece_judged("delivery", TERMS, "k", kept, piece(*events))
         rows += more
     assert [row["rule"] for row in rows] == ["DELIV-6"]
+
+
+def test_a_forgotten_master_is_judged_from_all_states_over_pieces() -> None:
+    """Its judge is kept with its states: a job may be dropped that waited before, and no more of
+    them than there are places."""
+    terms, kept, found = Terms({"places": 1}), FORGOTTEN, []
+    for events in ([("drops", "x", 1)], [("rest", "", 2)], [("drops", "y", 3)]):
+        kept, rows = piece_judged("jobs", terms, "k", kept, piece(*events))
+        found += [(row["found"], row["rule"]) for row in rows]
+    assert found == [("violated", "FLOW-52")]

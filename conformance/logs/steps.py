@@ -304,7 +304,7 @@ class StepJudge:
         said = ((name, show_value(value)) for name, value in self.live.variables().items())
         words = ", ".join(f"{name} = {value if len(value) < 60 else '…'}" for name, value in said)
         more = 0 if self.many is None else len(self.many) - 1
-        return f"{words}, or in one of {counted(more, 'other state')}" if more else words
+        return f"{words}, or in {counted(more, 'other state')}" if more else words
 
     def _history(self, event: Event, failure: Failure) -> tuple[Event, ...]:
         """The shortest part of a short log in which the same condition of the rule is false at the

@@ -127,10 +127,13 @@ def piece_of(whole: WholePoints, parts: Iterable[Rows]) -> Piece:
 
     machines = _machines(whole)
     events = 0
+    has = np.zeros(0, bool)
     for rows in parts:
         events += len(rows)
         keys = len(whole.names.keys)
         rows, segments = sorted_by_key(rows)
+        has = _longer(has, keys)
+        has[segments.keys] = True
         whole.begins(rows, segments)
         taken, upto = whole.steps(rows, segments)
         if bool((upto < segments.ends).any()):
@@ -146,26 +149,36 @@ def piece_of(whole: WholePoints, parts: Iterable[Rows]) -> Piece:
     keys = len(whole.names.keys)
     for machine in machines:
         machine.grows(keys)
-    return Piece(whole.names.keys, [machine.jumps[..., :keys] for machine in machines],
-                 [machine.taken[:keys] for machine in machines], events)
+    seen = np.flatnonzero(_longer(has, keys)[:keys])    # some keys have ignored lines only
+    return Piece([whole.names.keys[key] for key in seen.tolist()],
+                 [machine.jumps[..., seen] for machine in machines],
+                 [machine.taken[seen] for machine in machines], events)
 
 
-@dataclass
-class _Key:
-    """Where a key is: the state of each machine, None for one that has refused; and the rules that
-    it has broken."""
+def _longer(mask: Any, size: int) -> Any:
+    import numpy as np
 
-    states: list[tuple[int, ...] | None]
-    found: set[str]
+    if len(mask) >= size:
+        return mask
+    return np.concatenate([mask, np.zeros(2 * size - len(mask), bool)])
 
 
 class Composition:
     """Takes pieces in their order. What is found goes to the ``notes`` of ``whole``."""
 
     def __init__(self, whole: WholePoints) -> None:
+        import numpy as np
+
         self._whole = whole
         self._machines = _machines(whole)
-        self._keys: dict[str, _Key] = {}
+        self._number: dict[str, int] = {}
+        self._found: dict[str, set[str]] = {}
+        """The rules that a key has broken."""
+        self._states = [np.array([machine.logic.initial()], np.int64)
+                        for machine in self._machines]
+        """By machine, the state of each key; longer than the keys are many."""
+        self._lives = [np.ones(1, bool) for _ in self._machines]
+        """By machine, whether it has refused no event of a key so far."""
         self.events = 0
 
     @property
@@ -176,31 +189,58 @@ class Composition:
     @property
     def keys(self) -> int:
         """The number of keys so far."""
-        return len(self._keys)
+        return len(self._number)
+
+    @property
+    def shapes(self) -> list[tuple[tuple[int, ...], int]]:
+        """By machine, the shape of a map, and how many actions are counted."""
+        return [(machine.logic.none().shape[:-1], len(machine.actions))
+                for machine in self._machines]
+
+    def numbers(self, keys: Sequence[str]) -> Numbers:
+        """The numbers of some keys; those that are new begin where a log begins."""
+        import numpy as np
+
+        known = self._number
+        found = np.array([known.setdefault(key, len(known)) for key in keys], np.int64)
+        for at, machine in enumerate(self._machines):
+            more = 2 * len(known) - len(self._lives[at])
+            if len(self._lives[at]) < len(known):
+                first = np.array([machine.logic.initial()], np.int64)
+                self._states[at] = np.concatenate([self._states[at], np.repeat(first, more, 0)])
+                self._lives[at] = np.concatenate([self._lives[at], np.ones(more, bool)])
+        return found
+
+    def state(self, key: str, machine: int) -> tuple[int, ...]:
+        """The state of a machine at a key."""
+        return tuple(self._states[machine][self._number[key]].tolist())
+
+    def continues_at(self, key: str, states: Mapping[int, Sequence[int]]) -> None:
+        """Have some machines of a key, by their numbers, in some states."""
+        number = self.numbers([key])[0]
+        for machine, state in states.items():
+            self._states[machine][number] = state
 
     def takes(self, piece: Piece) -> dict[str, list[int]]:
         """Take the next piece; the machines that refuse an event of it, by key: the piece has to be
         judged again (``again``)."""
+        import numpy as np
+
         self.events += piece.events
         refused: dict[str, list[int]] = {}
-        for at, name in enumerate(piece.keys):
-            key = self._keys.get(name)
-            if key is None:
-                key = self._keys[name] = _Key(
-                    [machine.logic.initial() for machine in self._machines], set())
-            for number, (machine, jumps, taken) in enumerate(zip(
-                    self._machines, piece.jumps, piece.taken, strict=True)):
-                state = key.states[number]
-                if state is None:
-                    continue
-                after = machine.logic.after(jumps[..., at], state)
-                if after is None:
-                    refused.setdefault(name, []).append(number)
-                    continue
-                key.states[number] = after
-                for action, times in zip(machine.actions, taken[at].tolist(), strict=True):
-                    if times:
-                        self._whole.notes.steps[machine.watching.machine, action] += times
+        numbers = self.numbers(piece.keys)
+        for at, (machine, jumps, taken) in enumerate(zip(
+                self._machines, piece.jumps, piece.taken, strict=True)):
+            lives = self._lives[at][numbers]
+            after, are_taken = machine.logic.after_each(jumps, self._states[at][numbers])
+            takes = lives & are_taken
+            self._states[at][numbers[takes]] = after[takes]
+            for place in np.flatnonzero(lives & ~are_taken).tolist():
+                refused.setdefault(piece.keys[place], []).append(at)
+            for action, times in zip(machine.actions, taken[takes].sum(axis=0).tolist(),
+                                     strict=True):
+                if times:
+                    self._whole.notes.steps[machine.watching.machine, action] += times
         return refused
 
     def again(self, refused: Mapping[str, Sequence[int]], opened: Callable[[], Opened],
@@ -214,10 +254,9 @@ class Composition:
         known = len(findings)
         for numbers, names in groups.items():
             whole, parts = opened()
-            states = {name: [self._machines[number].logic.slots(state) for number in numbers
-                             if (state := self._keys[name].states[number]) is not None]
-                      for name in names}
-            found = {name: self._keys[name].found for name in names}
+            states = {name: [self._machines[number].logic.slots(self.state(name, number))
+                             for number in numbers] for name in names}
+            found = {name: self._found.setdefault(name, set()) for name in names}
             whole.continues_with(numbers, states, found, before)
             run = Run(whole.names.logs, whole, whole.names)
             for rows in of_keys(whole.names, parts, names):
@@ -226,8 +265,13 @@ class Composition:
             run.ends()
             for name in names:
                 for number in numbers:
-                    self._keys[name].states[number] = None
+                    self.is_over(name, number)
         findings[known:] = sorted(findings[known:], key=lambda each: each.event.line)
+
+
+    def is_over(self, key: str, machine: int) -> None:
+        """Have a machine of a key take nothing any more."""
+        self._lives[machine][self._number[key]] = False
 
 
 def last_events(names: Names, parts: Iterable[Rows], keys: Iterable[str]) -> dict[str, list[Event]]:

@@ -30,9 +30,12 @@ from ..logs.kinds import Logs, Terms
 from ..logs.mapping import Mapped, of_recorder
 from ..columns.run import CHUNK, LEAST
 from .log_columns import PACKED, UNFIT, ColumnVerdicts, Numbered, Packs, labels_of
+from .log_cut import (
+    REFUSALS_MAX, REFUSED, Composed, JudgedAgain, Pieces, ReadAgain, Refusal, lines_again,
+)
 from .log_parts import EVENTS, FILE, LINE, SURVEYED, Files, Meanings, Surveys, Verdicts
 from ..logs.readers import ending_of, header_in
-from ..logs.rows import COLUMNS, COUNTS, judged_of, spark_schema
+from ..logs.rows import COLUMNS, COUNTS, arrow_schema, judged_of, spark_schema
 from ..logs.run import Judged
 from .spark import PATIENCE_SECONDS, check_executors, spark_errors
 from .task import work
@@ -51,6 +54,9 @@ ANSWER: Final = "_answer"
 
 _FEWEST: Final = 8
 """Parts of a log, if nobody says how many, and it is small."""
+
+_OF_COMPOSER: Final = 1 << 22
+"""Rows of a log that is cut, for each part of its keys in which pieces are composed."""
 
 _BYTES: Final = 16 << 20
 _HAS_BYTES: Final = (4, 1)
@@ -96,8 +102,10 @@ def judge_on_spark(session: SparkSession, asked: Asked, *, out: str | None = Non
     by_time = asked.mapped.order == "time"
     answer = None
     if rows >= LEAST:
-        number = partitions or min(most, max(_FEWEST, rows // CHUNK))
-        answer = _in_columns(session, log, out, number)
+        answer = _in_pieces(session, log, out, partitions or min(most, 1 + rows // _OF_COMPOSER))
+        if answer is None:
+            number = partitions or min(most, max(_FEWEST, rows // CHUNK))
+            answer = _in_columns(session, log, out, number)
     if answer is None:
         found = _judged(log, partitions or most)
         if out is not None:
@@ -131,6 +139,46 @@ def _in_columns(session: SparkSession, log: Opened, out: str | None, partitions:
                 found.write.mode("error").parquet(out)
             found.unpersist()
     return judged_of(rows, log.asked.logs, by_time)
+
+
+def _in_pieces(session: SparkSession, log: Opened, out: str | None, partitions: int
+               ) -> Judged | None:
+    """The answer of a log that is cut in time; None if it is not: then nothing was written."""
+    asked = log.asked
+    if asked.mapped.order == "time" or not asked.logs.is_cut(asked.terms):
+        return None
+    with _few_rows_at_once(session):
+        with spark_errors("judging the log"):
+            rows: list[Mapping[str, Any]] = [
+                row.asDict() for row in _composed(log, partitions).collect()]
+        refusals = [Refusal.read(row["event"]) for row in rows if row["key"] == REFUSED]
+        counts = [row for row in rows if row["key"] != REFUSED]
+        if len(refusals) > REFUSALS_MAX or any(row["key"] == UNFIT for row in counts):
+            return None
+        found = _again(log, partitions, refusals) if refusals else None
+        if out is not None:
+            _check_absent(session, out)
+            found = found and found.persist()   # it is written once it is known to be whole
+        if found is not None:
+            with spark_errors("judging the log"):
+                rows = _gathered(found, False)
+            if any(row["key"] == UNFIT and row["found"] == COUNTS for row in rows):
+                return None
+        if out is not None:
+            _write(session, found, counts, out)
+    return judged_of([*(rows if refusals else ()), *counts], asked.logs, False)
+
+
+def _write(session: SparkSession, found: DataFrame | None, counts: Sequence[Mapping[str, Any]],
+           out: str) -> None:
+    """Write what was found, and the counts, which are here."""
+    import pyarrow as pa
+
+    with spark_errors(f"writing the findings to {out}"):
+        here = session.createDataFrame(pa.Table.from_pylist(list(counts), schema=arrow_schema()))
+        (here if found is None else found.unionByName(here)).write.mode("error").parquet(out)
+        if found is not None:
+            found.unpersist()
 
 
 def _check_absent(session: SparkSession, out: str) -> None:
@@ -209,6 +257,37 @@ def _columns_of(log: Opened, partitions: int) -> DataFrame:
         return parts
     return parts.mapInArrow(work(Numbered(asked.suite, log.files)), PACKED
                             ).sortWithinPartitions("at")
+
+
+def _composed(log: Opened, partitions: int) -> DataFrame:
+    """The counts and the refusals of a log that is cut; no event is shuffled."""
+    asked, labels = log.asked, labels_of(partitions)
+    pieces = _united(frame.mapInArrow(work(Pieces(
+        asked.suite, asked.mapped, log.files, labels, _ending(kind), terms=asked.terms)), PACKED)
+        for frame, kind in log.frames)
+    most = max(64, 2 * REFUSALS_MAX // partitions)
+    return pieces.repartition(partitions, "part").sortWithinPartitions("at").mapInArrow(
+        work(Composed(asked.suite, asked.terms, Files(log.files.names), most)), spark_schema())
+
+
+def _again(log: Opened, partitions: int, refusals: Sequence[Refusal]) -> DataFrame:
+    """The findings at the keys that refuse a piece, each of which is read again."""
+    asked, labels = log.asked, labels_of(partitions)
+    lines = lines_again(refusals)
+    few = _united((frame if kind in _TEXTS else frame.where(_is_between(lines))).mapInArrow(
+        work(ReadAgain(asked.suite, asked.mapped, log.files, labels, _ending(kind),
+                       refusals=refusals)), PACKED) for frame, kind in log.frames)
+    return few.repartition(partitions, "part").sortWithinPartitions("at").mapInArrow(
+        work(JudgedAgain(asked.suite, asked.terms, Files(log.files.names), refusals)),
+        spark_schema())
+
+
+def _is_between(lines: Sequence[tuple[int, int]]) -> Column:
+    """True for a row of which the line is in one of some spans."""
+    from pyspark.sql import functions as F
+
+    return reduce(lambda one, other: one | other,
+                  (F.col(LINE).between(start, stop - 1) for start, stop in lines))
 
 
 def _united(frames: Iterator[DataFrame]) -> DataFrame:

@@ -111,6 +111,11 @@ class Packs:
     ending: str = ""
     """The end of the files' names, if they are of text."""
 
+    @property
+    def size(self) -> int:
+        """Rows that are understood at a time."""
+        return min(max(_LEAST, _OF_PART * len(self.labels)), _MOST)
+
     def of(self, batches: Batches) -> Batches:
         """The events, as ``PACKED`` has them; first of all, that the log is unfit, if it is."""
         try:
@@ -143,9 +148,8 @@ class Packs:
     def _chunks(self, batches: Batches, reading_of: Callable[[str], Reading]
                 ) -> Iterator[tuple[str, Numbers, pa.RecordBatch]]:
         """Chunks of the rows of one file, with their lines."""
-        size = min(max(_LEAST, _OF_PART * len(self.labels)), _MOST)
         read: dict[tuple[str, int], int] = {}
-        for file, block, held in _runs(batches, size, bool(self.ending)):
+        for file, block, held in _runs(batches, self.size, bool(self.ending)):
             if not self.ending:
                 lines = held.column(LINE).to_numpy()
                 yield file, lines, held.drop_columns([FILE, LINE])

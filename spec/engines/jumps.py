@@ -118,6 +118,19 @@ class Jumps:
             int(min(max(here[_SIGN, at] * values[here[_SRC, at]] + here[_ADD, at], here[_LO, at]),
                     here[_HI, at])) for at in range(len(values))))
 
+    def after_each(self, jumps: Numbers, states: Numbers) -> tuple[Numbers, Any]:
+        """The state after each of many maps, from a state of its own (one a row), and whether all
+        steps of the map are taken from there; what is refused has no state."""
+        import numpy as np
+
+        here = jumps[:, states[:, 0], :, np.arange(len(states))]     # by state, row, variable
+        values = states[:, 1:]
+        are_taken = ((here[:, _DL] <= values) & (values <= here[:, _DH])).all(axis=1)
+        source = np.take_along_axis(values, here[:, _SRC], axis=1)
+        after = np.minimum(np.maximum(here[:, _SIGN] * source + here[:, _ADD], here[:, _LO]),
+                           here[:, _HI])
+        return np.column_stack([here[:, _TO, 0], after]), are_taken
+
     # --- maps ----------------------------------------------------------------------------------
 
     def none(self) -> Numbers:

@@ -72,10 +72,10 @@ def test_pieces_have_the_rows_of_the_whole_log(
     suite, settings, _ = KINDS[kind]
     monkeypatch.setattr(run, "LEAST", 0)
     violated = 0
-    for seed in range(6):
+    for seed in range(1000, 1006):
         random = Random(seed)
         monkeypatch.setattr(log_cut, "CHUNK", random.choice([7, 40, 1 << 18]))
-        monkeypatch.setattr(log_cut, "_OF_KEY", 0)
+        monkeypatch.setattr(log_cut, "_OF_KEY", random.choice([0, 0, 5]))
         monkeypatch.setattr(log_cut, "_ROWS", random.choice([7, 40, 1 << 18]))
         some = rows(kind, seed)
         some = named(some, "texts") if seed % 2 else some

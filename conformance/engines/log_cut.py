@@ -342,6 +342,9 @@ class ReadAgain(Packs):
     refusals: Sequence[Refusal]
 
     def _packed(self, batches: Batches) -> Batches:
+        import numpy as np
+        import pyarrow as arrow
+
         logs = logs_of(self.suite)
         readings: dict[str, Reading] = {}
         names, codes = Names(logs, [], False, 0), codes_of(logs)
@@ -353,11 +356,13 @@ class ReadAgain(Packs):
         for file, lines, batch in self._chunks(batches, reading_of):
             number = self.files.number(file)
             found = sent(reading_of(file), batch, lines, names, codes, None)
-            for key, some in wanted.of(found, number << LINE_BITS):
-                yield _batch([(
-                    self.labels[_part(key, self.labels)],
-                    number << LINE_BITS | some.column("line")[0].as_py(), number, None,
-                    packed(some))])
+            parts: dict[int, list[Numbers]] = {}
+            for key, places in wanted.of(found, number << LINE_BITS):
+                parts.setdefault(self.labels[_part(key, self.labels)], []).append(places)
+            for label, each in parts.items():   # in the order of the lines, whatever the keys are
+                some = found.take(arrow.array(np.sort(np.concatenate(each))))
+                yield _batch([(label, number << LINE_BITS | some.column("line")[0].as_py(), number,
+                               None, packed(some))])
 
 
 class _Wanted:
@@ -369,10 +374,9 @@ class _Wanted:
             self._of.setdefault(each.key, []).append((each.span, None))
             self._of[each.key] += [(span, AROUND) for span in each.before]
 
-    def of(self, events: pa.RecordBatch, file: int) -> Iterator[tuple[str, pa.RecordBatch]]:
-        """Those of each key among some events, in their order."""
+    def of(self, events: pa.RecordBatch, file: int) -> Iterator[tuple[str, Numbers]]:
+        """By key, the places of those among some events."""
         import numpy as np
-        import pyarrow as arrow
 
         if not events.num_rows:
             return
@@ -396,7 +400,7 @@ class _Wanted:
                 start, stop = np.searchsorted(of, (span.start, span.stop)).tolist()
                 kept[start if most is None else max(start, stop - most):stop] = True
             if kept.any():
-                yield name or "", events.take(arrow.array(mine[kept]))
+                yield name or "", mine[kept]
 
 
 @dataclass(frozen=True)

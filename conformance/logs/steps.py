@@ -23,7 +23,7 @@ from .events import Event
 from .kinds import Terms
 from .live import Live
 from .many import Many, Unclear, Ways, step
-from .notes import AROUND, WHOLE, Finding, Notes, shortest
+from .notes import AROUND, WHOLE, Finding, Notes
 from .overlap import Overlap
 
 __all__ = ["PLACES_MAX", "Places", "StepJudge", "ids_of"]
@@ -280,7 +280,7 @@ class StepJudge:
         self.notes.violated(Finding(
             failure.rule.id, self.key, event, failure,
             f"what keeps to {failure.conjunct}, with {self.shown()}",
-            self._history(event, failure), tuple(self._recent), tuple(self._all or ())))
+            (), tuple(self._recent), tuple(self._all or (*self._recent, event))))
 
     def unsure(self, why: str, event: Event | None) -> None:
         """From here on the key is unknown."""
@@ -305,28 +305,3 @@ class StepJudge:
         words = ", ".join(f"{name} = {value if len(value) < 60 else '…'}" for name, value in said)
         more = 0 if self.many is None else len(self.many) - 1
         return f"{words}, or in {counted(more, 'other state')}" if more else words
-
-    def _history(self, event: Event, failure: Failure) -> tuple[Event, ...]:
-        """The shortest part of a short log in which the same condition of the rule is false at the
-        same event; of a long one, its last events."""
-        if self._all is None:
-            return (*self._recent, event)
-
-        def breaks(part: Sequence[Event]) -> bool:
-            notes = Notes()
-            judge = type(self)(self.key, self.terms, notes, self._common)
-            judge._all = None       # it looks for nothing shorter itself
-            for each in part:
-                judge.take(each)
-            return part[-1] is last and [
-                (each.rule, each.failure.conjunct) for each in notes.findings] == [wanted]
-
-        last = self._all[-1]
-        wanted = failure.rule.id if failure.rule else "", failure.conjunct
-        if not breaks(self._all):
-            return *self._recent, event
-        kept = self._all
-        for item in {each.item for each in kept} - {last.item}:
-            fewer = [each for each in kept if each.item != item]
-            kept = fewer if breaks(fewer) else kept
-        return tuple(shortest(kept, breaks))

@@ -57,6 +57,7 @@ class PartitionJudge(StepJudge):
         self._first = self._base = self._end = terms.settings.get("first", 0)
         self._truncated = self._first - 1
         self._compacted: set[int] = set()       # beyond the window
+        self._spent: set[int] = set()           # let go of, and not to be emitted before a start
 
     def constants(self) -> Mapping[str, int]:
         get = self.terms.settings.get
@@ -82,12 +83,16 @@ class PartitionJudge(StepJudge):
             self.step(event, _WAITS, milliseconds=value)
         else:
             self.step(event, _PLAIN[do])
+        if do in ("restart", "close"):
+            self._spent.clear()
 
     def _of_offset(self, event: Event, action: str, offset: int) -> None:
         if event.operation in ("emits", "splits") and not self._first <= offset < self._end:
             self.notes.times[chapter.NOT_INVENTED.id] += 1
             self.step(event, _STRAY)
         elif self._has_room(event, offset):
+            if offset in self._spent:   # whatever its place, it has no retry left
+                self.now.tries[0] = self.now.retries + 1
             self.step(event, action, offset=max(0, offset - self._base))
 
     def _goes(self, event: Event, offset: int) -> None:
@@ -102,8 +107,7 @@ class PartitionJudge(StepJudge):
         elif offset >= inside:
             self._compacted.add(offset)
             return
-        if offset >= self._base:
-            self.step(event, _GONE[event.operation], offset=offset - self._base)
+        self.step(event, _GONE[event.operation], offset=max(0, offset - self._base))
 
     def _has_room(self, event: Event, offset: int) -> bool:
         """Make the window reach an offset; false where it cannot."""
@@ -123,6 +127,8 @@ class PartitionJudge(StepJudge):
         by = min(now.committed, now.top, *now.under_way, *now.failed) - 1
         if by <= 0:
             return
+        self._spent.update(self._base + at for at in range(by + 1) if now.tries[at] > now.retries)
+        has_dropped = bool(now.dropped)     # from then on rules differ
         self._base += by
         for name in ("end", "committed", "top"):
             setattr(now, name, getattr(now, name) - by)
@@ -130,6 +136,8 @@ class PartitionJudge(StepJudge):
             kept = {each - by for each in those if each >= by}
             those.clear()
             those.update(kept)
+        if has_dropped:     # the first place is below the commit, where that changes nothing else
+            now.dropped.add(0)
         for values in (now.tries, now.wait):
             values[:] = [0, *values[by + 1:], *[0] * by]
 

@@ -31,7 +31,7 @@ from ..logs.mapping import Mapped, of_recorder
 from ..columns.run import CHUNK, LEAST
 from .log_columns import PACKED, UNFIT, ColumnVerdicts, Numbered, Packs, labels_of
 from .log_cut import (
-    REFUSALS_MAX, REFUSED, Composed, JudgedAgain, Pieces, ReadAgain, Refusal, lines_again,
+    OF_KEY, REFUSALS_MAX, REFUSED, Composed, JudgedAgain, Pieces, ReadAgain, Refusal, lines_again,
 )
 from .log_parts import EVENTS, FILE, LINE, SURVEYED, Files, Meanings, Surveys, Verdicts
 from ..logs.readers import ending_of, header_in
@@ -57,6 +57,9 @@ _FEWEST: Final = 8
 
 _OF_COMPOSER: Final = 1 << 22
 """Rows of a log that is cut, for each part of its keys in which pieces are composed."""
+
+_SAMPLE: Final = 1 << 16
+"""Rows of a log that are looked at for how many keys there are."""
 
 _BYTES: Final = 16 << 20
 _HAS_BYTES: Final = (4, 1)
@@ -149,6 +152,10 @@ def _in_pieces(session: SparkSession, log: Opened, out: str | None, partitions: 
         return None
     with _few_rows_at_once(session):
         with spark_errors("judging the log"):
+            first = _composed(replace(log, frames=[
+                (frame.limit(_SAMPLE), kind) for frame, kind in log.frames]), 1).collect()
+            if not any(row["key"] == "keys" and row["times"] <= _SAMPLE // OF_KEY for row in first):
+                return None     # there are so many keys that their pieces are no shorter
             rows: list[Mapping[str, Any]] = [
                 row.asDict() for row in _composed(log, partitions).collect()]
         refusals = [Refusal.read(row["event"]) for row in rows if row["key"] == REFUSED]

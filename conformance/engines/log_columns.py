@@ -122,6 +122,8 @@ class Packs:
             yield from self._packed(batches)
         except (Unfit, InputError, UnicodeDecodeError):     # what is wrong is said event by event
             yield _batch((label, _FIRST, 0, UNFIT, None) for label in self.labels)
+            for _ in batches:       # Spark waits two seconds for a task that leaves rows unread
+                pass
 
     def _packed(self, batches: Batches) -> Batches:
         logs = logs_of(self.suite)

@@ -18,7 +18,7 @@ Span = tuple[int, int, Event]
 
 
 def judged(events: Sequence[Event], law: int) -> Notes:
-    """What is noted of one queue."""
+    """The notes on one queue."""
     logs = SYSTEMS["delivery"].logs
     assert logs is not None
     notes, terms = Notes(), Terms({"law": law})
@@ -89,7 +89,7 @@ def test_no_verdict_differs_from_all_orders_that_are_tried(part: int) -> None:
 
 @pytest.mark.parametrize("law", [3, 4])
 def test_a_right_broker_passes_with_any_number_of_callers(law: int) -> None:
-    """Up to eight callers whose calls overlap nearly always."""
+    """Up to eight callers, with calls that nearly always overlap."""
     for seed in range(12):
         rng = random.Random(seed)
         log = recorded(rng, "", calls=rng.choice([40, 300]), callers=rng.choice([2, 4, 8]), law=law)

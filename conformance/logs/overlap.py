@@ -42,7 +42,7 @@ _NO_ORDER: Final = ("calls overlap, and no order of them was found that explains
 
 
 class Overlapped(Protocol):
-    """What a judge does for calls that overlap."""
+    """A judge, as it is asked about calls that overlap."""
 
     comes: ClassVar[str]
     early: ClassVar[frozenset[str]]

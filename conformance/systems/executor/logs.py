@@ -127,7 +127,7 @@ class ExecutorJudge(StepJudge):
         return True
 
     def _was(self, now: Any, do: str, number: int) -> Iterator[Mapping[str, Any]]:
-        """What a task without a name may be, to which this happens next."""
+        """The states that a task without a name may have, to which this happens next."""
         found = 0
         unnamed = [each for each in now.line if each < 0 and each > -self._FAR]
         if do in _OF_WAITING:

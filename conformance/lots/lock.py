@@ -1,8 +1,8 @@
 """One campaign at a time runs in a folder of this machine.
 
 The lock is the operating system's, on a file of the folder: it ends with the processes that hold
-it, so a run that was killed leaves none. The file says which run that is. It stays, and is empty while
-nothing runs. A store at a URL has no such lock, and no way to write a file only if there is
+it, so a run that was killed leaves none. The file says which run that is. It stays, and is empty
+while nothing runs. A store at a URL has no such lock, and no way to write a file only if there is
 none: two runs there may write over each other's rows.
 """
 

@@ -158,8 +158,8 @@ def in_columns(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     event."""
     monkeypatch.setattr(judging, "LEAST", 0)
     by_event, found = judging._judged, list[int]()
-    monkeypatch.setattr(judging, "_judged", lambda log, number: (
-        found.append(number), by_event(log, number))[1])
+    monkeypatch.setattr(judging, "_judged", lambda log, number, latest: (
+        found.append(number), by_event(log, number, latest))[1])
     return found
 
 

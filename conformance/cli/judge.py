@@ -155,13 +155,12 @@ def command(
 def _check_together(engine: _Place | None, logs: Logs, suite: str, given: _Given,
                     has: Mapping[str, bool]) -> None:
     """Raise ``InputError`` for options that do not go together, of those that a command ``has``."""
-    from ..logs.patience import Patience
-
-    if given.patience:
-        Patience(logs, given.patience).check(suite)
-    if given.patience and (engine is not None or has["--jobs"]):
-        raise InputError("--patience is for a log that is judged here, by one process",
-                         "--patience", "Leave it out: no other knows when the log ends.")
+    if given.patience and not logs.with_rest:
+        raise InputError(f"no rule of {suite} that is judged on logs is about rest",
+                         "--patience", "Leave it out.")
+    if given.patience and engine is not None and engine.checkpoint is not None:
+        raise InputError("--patience is for a log that has an end", "--patience",
+                         "Leave it out: with --follow no key is known to rest.")
     if engine is not None and has["--max-seconds"]:
         raise InputError("--max-seconds is for a log that is judged here", "--max-seconds",
                          "Leave it out: a Spark cluster has limits of its own.")

@@ -33,7 +33,9 @@ from .log_columns import PACKED, UNFIT, ColumnVerdicts, Numbered, Packs, labels_
 from .log_cut import (
     OF_KEY, REFUSALS_MAX, REFUSED, Composed, JudgedAgain, Pieces, ReadAgain, Refusal, lines_again,
 )
-from .log_parts import EVENTS, FILE, LINE, SURVEYED, Files, Meanings, Surveys, Verdicts
+from .log_parts import (
+    EVENTS, FILE, LINE, SURVEYED, Files, Meanings, Surveys, Verdicts, codes_that_say,
+)
 from ..logs.readers import ending_of, header_in
 from ..logs.rows import COLUMNS, COUNTS, arrow_schema, judged_of, spark_schema
 from ..logs.run import Judged
@@ -110,7 +112,9 @@ def judge_on_spark(session: SparkSession, asked: Asked, *, out: str | None = Non
             number = partitions or min(most, max(_FEWEST, rows // CHUNK))
             answer = _in_columns(session, log, out, number)
     if answer is None:
-        found = _judged(log, partitions or most)
+        with spark_errors("reading the times of the log"):
+            latest = _latest(log)
+        found = _judged(log, partitions or most, latest)
         if out is not None:
             with spark_errors(f"writing the findings to {out}"):
                 found.write.mode("error").parquet(out)
@@ -402,7 +406,7 @@ def _surveyed(texts: Sequence[DataFrame], names: Mapping[str, str], asked: Asked
 def _rows_for_columns(log: Opened) -> int:
     """The number of rows that may be judged in whole columns; 0 if they cannot."""
     asked = log.asked
-    if asked.logs.whole is None or not asked.terms.from_start or any(
+    if asked.logs.whole is None or asked.terms.patience or not asked.terms.from_start or any(
             kind == TABLE for _, kind in log.frames):
         return 0        # the rows of a table have no order in which calls can be paired
     return log.lines + sum(frame.count() for frame, kind in log.frames if kind not in _TEXTS)
@@ -453,8 +457,18 @@ def _columns_judged(columns: DataFrame, log: Opened) -> DataFrame:
     return columns.mapInArrow(work(task), spark_schema())
 
 
-def _judged(log: Opened, partitions: int) -> DataFrame:
-    task = Verdicts(log.asked.suite, log.asked.terms, Files(log.files.names))
+def _latest(log: Opened) -> int:
+    """The greatest time of the log, where a patience is stated: no task sees the keys of others."""
+    from pyspark.sql import functions as F
+
+    if not log.asked.terms.patience:
+        return 0
+    said = _events_of(log).where(F.col("code").isin(codes_that_say(log.asked.logs)))
+    return int(said.agg(F.max("time")).collect()[0][0] or 0)
+
+
+def _judged(log: Opened, partitions: int, latest: int) -> DataFrame:
+    task = Verdicts(log.asked.suite, log.asked.terms, Files(log.files.names), latest=latest)
     return _by_key(log, partitions).mapInArrow(work(task), spark_schema())
 
 

@@ -28,6 +28,7 @@ from ..logs.notes import AROUND, Notes
 from ..logs.readers import Log, ending_of, rows_about, rows_between
 from ..logs.rows import counts_of, judged_of, rows_of
 from ..logs.run import Judged
+from ..logs.run import judge_files as by_events
 from .local import process_pool
 from .log_parts import logs_of
 
@@ -126,7 +127,7 @@ def _cut(job: Job, jobs: int, pool: ProcessPoolExecutor, watch: Callable[[int], 
          ) -> Judged | None:
     """The answer of pieces; None for a log that is not cut."""
     if len(job.paths) != 1 or ending_of(job.paths[0]) != ".parquet" or (
-            job.mapped.order != "file" or not job.terms.from_start):
+            job.mapped.order != "file" or not job.terms.from_start or job.terms.patience):
         return None
     notes = Notes(doubts=[], checked=Histories(job.logs, job.terms))
     names = Names(job.logs, [str(job.paths[0])], False, job.terms.remember)
@@ -225,13 +226,29 @@ def _share(job: Job, number: int, of: int) -> tuple[list[dict[str, Any]], str] |
     try:
         counted = judged_whole(files, job.logs, job.terms, found.notes, looks, _Share(number, of))
         if counted is None:
-            return None
+            return _share_by_events(job, number, of) if job.terms.patience else None
         found.events, found.keys = counted
     except Spent as late:
         found.spent = str(late)
     if number == 0:
         found.gaps = sum(file.gaps for file in files)
         found.ignored = sum(file.ignored for file in files)
+    return [*rows_of(found.notes), *counts_of(found)], found.spent
+
+
+def _share_by_events(job: Job, number: int, of: int) -> tuple[list[dict[str, Any]], str] | None:
+    """``_share``, event by event: rests are put in where a key is silent, and the greatest time of
+    the log is known to each process, for each reads all of it."""
+    def is_mine(key: str) -> bool:
+        return crc32(key.encode()) % of == number
+
+    try:
+        found = by_events(job.files(), job.logs, job.terms, lambda events: job.deadline.check(
+            f"event {events:,} of a part of the log was judged"), keeps=True, is_mine=is_mine)
+    except InputError:
+        return None     # which line is the first with a mistake is said by one process
+    if number:
+        found.gaps = found.ignored = 0
     return [*rows_of(found.notes), *counts_of(found)], found.spent
 
 

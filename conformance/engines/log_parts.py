@@ -24,6 +24,7 @@ from ..logs.kinds import KeyJudge, Logs, Terms
 from ..logs.mapping import Mapped
 from ..logs.notes import Notes, as_it_is
 from ..logs.order import moved, shifts_of
+from ..logs.patience import Patience
 from ..logs.readers import HEADER, row_of_cells, row_of_json
 from ..logs.rows import arrow_schema, counts_of, rows_of
 from ..logs.run import Judged, fitting
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = ["EVENTS", "FILE", "LINE", "SURVEYED", "Files", "Found", "KeyPart", "Listener",
-           "Meanings", "Surveys", "Told", "Verdicts", "batched", "codes_of", "columns_of",
-           "logs_of", "meanings_of", "rows_understood", "told_by"]
+           "Meanings", "Surveys", "Told", "Verdicts", "batched", "codes_of", "codes_that_say",
+           "columns_of", "logs_of", "meanings_of", "rows_understood", "told_by"]
 
 EVENTS: Final = (
     "at bigint, file int, line bigint, time bigint, moved bigint, is_end boolean, key string, "
@@ -252,6 +253,8 @@ class Verdicts:
     terms: Terms
     files: Files
     only_numbers: bool = False
+    latest: int = 0
+    """The greatest time of the log, in nanoseconds, where a patience is stated."""
 
     def of(self, batches: Batches) -> Batches:
         """Rows of what was found, or the events with the numbers of their calls."""
@@ -300,7 +303,8 @@ class Verdicts:
                     keys, last = {}, at
                 of_key = keys.get(event.key)
                 if of_key is None:
-                    of_key = keys[event.key] = KeyPart(logs, event.key, self.terms)
+                    of_key = keys[event.key] = KeyPart(logs, event.key, self.terms,
+                                                      self.latest)
                 total.events += of_key.takes(event, call, file)
         yield from _ended(keys, total)
         yield from counts_of(total)
@@ -324,13 +328,15 @@ class Verdicts:
 
 
 class KeyPart:
-    """The judge of one key, with notes of its own; ``logs`` says how its system judges."""
+    """The judge of one key, with notes of its own; ``logs`` says how its system judges. With a
+    patience, ``latest`` is the greatest time of the log."""
 
-    def __init__(self, logs: Logs, key: str, terms: Terms) -> None:
+    def __init__(self, logs: Logs, key: str, terms: Terms, latest: int = 0) -> None:
         self.notes = Notes(doubts=[])
         self._calls: dict[int, Calls] = {}
         self._judge: KeyJudge | None = None
         self._key, self._terms = key, terms
+        self._patience = Patience.of(logs, terms, latest)
         self.logs = logs
 
     @property
@@ -355,12 +361,16 @@ class KeyPart:
         if self._judge is None:
             common = self.logs.common(self._terms, self.notes)
             self._judge = self.logs.judge(self._key, self._terms, self.notes, common)
+        for rest in self._patience.before(found) if self._patience is not None else ():
+            self._judge.take(rest)
         self._judge.take(found)
         return True
 
     def ends(self) -> bool:
         """The key is over; true if it had any event."""
         if self._judge is not None:
+            for rest in self._patience.at_end(self._key) if self._patience is not None else ():
+                self._judge.take(rest)
             self._judge.end()
         return self._judge is not None
 
@@ -404,6 +414,12 @@ class Listener:
 # --- columns ------------------------------------------------------------------------------------
 
 _NAMES: Final = tuple(column.split()[0] for column in EVENTS.split(", "))
+
+
+def codes_that_say(logs: Logs) -> list[int]:
+    """The codes of events that are judged: all but those of a begin that says nothing."""
+    return [code for code, (operation, phase, _) in enumerate(meanings_of(logs))
+            if phase != "begin" or phase in logs.operations[operation].phases]
 
 
 def codes_of(logs: Logs) -> Mapping[tuple[str, str, str], int]:

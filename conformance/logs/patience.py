@@ -8,30 +8,32 @@ is the user's: one that is too short makes a slow system a broken one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ...spec.notation.errors import InputError
 from .events import Event, in_line
-from .kinds import Logs
+from .kinds import Logs, Terms
 
 __all__ = ["Patience"]
 
 
 @dataclass
 class Patience:
-    """The rests of the keys of a log: after ``nanoseconds`` without an event."""
+    """The rests of the keys of a log, or of some of them: after ``nanoseconds`` without an event.
+    ``operations`` say in the log's words that a key rests."""
 
-    logs: Logs
+    operations: Sequence[str]
     nanoseconds: int
+    latest: int = 0
+    """The greatest time of the log that is known, in nanoseconds."""
     _last: dict[str, Event] = field(default_factory=dict)
-    _latest: int = 0
 
-    def check(self, suite: str) -> None:
-        """Raise ``InputError`` where no rule is about rest."""
-        if not self.logs.with_rest:
-            raise InputError(f"no rule of {suite} that is judged on logs is about rest",
-                             "--patience", "Leave it out.")
+    @classmethod
+    def of(cls, logs: Logs, terms: Terms, latest: int = 0) -> Patience | None:
+        """The patience that the terms state; None where they state none."""
+        if not terms.patience:
+            return None
+        return cls(tuple(dict.fromkeys(logs.with_rest.values())), terms.patience, latest)
 
     def before(self, event: Event) -> Iterator[Event]:
         """The rests to put in before an event. Raises ``InputError`` for one without a time."""
@@ -42,16 +44,20 @@ class Patience:
         if last is not None:
             yield from self._rests(last, event.time)
         self._last[event.key] = event
-        self._latest = max(self._latest, event.time)
+        self.hears(event.time)
+
+    def hears(self, time: int) -> None:
+        """An event of some key has this time."""
+        self.latest = max(self.latest, time)
 
     def at_end(self, key: str) -> Iterator[Event]:
         """The rests to put in at the end of the log, if other keys have events for long enough."""
-        yield from self._rests(self._last[key], self._latest)
+        yield from self._rests(self._last[key], self.latest)
 
     def _rests(self, last: Event, now: int) -> Iterator[Event]:
         assert last.time is not None, "the events that are kept have one"
         if now - last.time < self.nanoseconds:
             return
-        for operation in dict.fromkeys(self.logs.with_rest.values()):
+        for operation in self.operations:
             yield Event(last.key, "", operation, "point", time=last.time + self.nanoseconds,
                         file=last.file, line=last.line)

@@ -91,18 +91,23 @@ def terms_of(
 
 def judge_files(
     files: Sequence[Log], logs: Logs, terms: Terms, watch: Callable[[int], None] = lambda at: None,
-    keeps: bool = False,
+    keeps: bool = False, is_mine: Callable[[str], bool] | None = None,
 ) -> Judged:
-    """Judge the events of some files. ``watch`` gets the number of those that were taken, now and
-    then; it may raise, and ends the judging where that is ``Spent``: what was found so far stays.
-    ``keeps`` all doubts, and not only the first of each rule."""
+    """Judge the events of some files, or those of the keys that are ``is_mine``. ``watch`` gets the
+    number of those that were taken, now and then; it may raise, and ends the judging where that is
+    ``Spent``: what was found so far stays. ``keeps`` all doubts, and not only the first of each
+    rule."""
     notes = Notes(doubts=[] if keeps else None, checked=Histories(logs, terms))
     found = Judged(notes, terms=terms, by_time=any(file.mapped.order == "time" for file in files))
     common = logs.common(terms, notes)
     judges: dict[str, KeyJudge] = {}
-    patience = Patience(logs, terms.patience) if terms.patience else None
+    patience = Patience.of(logs, terms)
     try:
         for event in checked(files, logs):
+            if is_mine is not None and not is_mine(event.key):
+                if patience is not None and event.time is not None:
+                    patience.hears(event.time)
+                continue
             judge = judges.get(event.key)
             if judge is None:
                 judge = judges[event.key] = logs.judge(event.key, terms, notes, common)

@@ -3,9 +3,6 @@
 So it is of a master, an acker, a broker: one place takes one thing after the other, and what it
 does is one step. Their logs have to be in the order of that place. Two calls that overlap have none
 there, and neither have clocks that may differ: then the key is *unknown*, and nothing is guessed.
-
-Things in a log have names without end, and a machine has so many places. A thing gets a place that
-is free, and leaves it when it has ended (``Places``); the machine grows as far as ``PLACES_MAX``.
 """
 
 from __future__ import annotations
@@ -13,11 +10,12 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import replace
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from ...spec.engines.monitor import Failure, LostTrack
 from ...spec.notation.labels import counted, show_value
 from ...spec.notation.machine import Machine
+from ...spec.notation.places import Reuse
 from ...spec.notation.rules import Rule
 from .events import Event
 from .kinds import Terms
@@ -26,42 +24,11 @@ from .many import Many, Unclear, Ways, step
 from .notes import AROUND, WHOLE, Finding, Notes
 from .overlap import Overlap
 
-__all__ = ["PLACES_MAX", "Places", "StepJudge", "ids_of"]
-
-PLACES_MAX: Final = 1 << 14
-"""Things at a time that a machine has places for, at most."""
-
+__all__ = ["StepJudge", "ids_of"]
 
 def ids_of(rules: Sequence[Rule]) -> tuple[str, ...]:
     """The ids of some rules."""
     return tuple(rule.id for rule in rules)
-
-
-class Places:
-    """The places of a machine, by the name of what is there; those before ``first`` are never
-    given. ``grows`` makes room for so many in all."""
-
-    def __init__(self, first: int, size: int, grows: Callable[[int], None]) -> None:
-        self.of: dict[Hashable, int] = {}
-        self._free = list(range(size - 1, first - 1, -1))
-        self._size, self._grows = size, grows
-
-    def take(self, name: Hashable) -> int | None:
-        """The place of a name, which gets one if it has none; None where there is no more room."""
-        at = self.of.get(name)
-        if at is None:
-            if not self._free:
-                if self._size >= PLACES_MAX:
-                    return None
-                size, self._size = self._size, 2 * self._size
-                self._free = list(range(self._size - 1, size - 1, -1))
-                self._grows(self._size)
-            at = self.of[name] = self._free.pop()
-        return at
-
-    def leave(self, name: Hashable) -> None:
-        """The place of a name is free again."""
-        self._free.append(self.of.pop(name))
 
 
 class StepJudge:
@@ -73,6 +40,8 @@ class StepJudge:
 
     rules: ClassVar[tuple[str, ...]] = ()
     machine: ClassVar[type[Machine]]
+    reuse: ClassVar[Reuse | None] = None
+    """Of the same machine: the places in which one thing is after the other."""
     may_overlap: ClassVar[bool] = False
     """True if calls that overlap are judged all the same."""
     comes: ClassVar[str] = ""
@@ -89,7 +58,7 @@ class StepJudge:
 
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
         self.key, self.terms, self.notes = key, terms, notes
-        self.live = Live(self.machine, **self.constants())
+        self.live = Live(self.reuse.machine if self.reuse else self.machine, **self.constants())
         self.now: Any = self.live.machine
         self._common = common
         self._open: dict[int, Event] = {}

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from . import expr as e
 from .errors import NotationError
+from .rules import Rule
 from .symbolic import (
     Context, Static, SymArray, SymSet, Value, as_static, capacity, equal, integer, static_int,
     truth,
@@ -201,7 +202,12 @@ def _bool(run: Evaluating, ctx: Context, node: ast.Call) -> Value:
 def _require(run: Evaluating, ctx: Context, node: ast.Call) -> Value:
     if not ctx.mutable:
         raise run.refuse(node, "require cannot stand inside an expression")
-    ctx.require(run.truth(ctx, node.args[0]))
+    condition = run.truth(ctx, node.args[0])
+    named = [each for each in node.args[1:] if isinstance(each, ast.Name | ast.Attribute)]
+    cited = [run.value(ctx, each) for each in named]
+    ids = [each.value.id for each in cited
+           if isinstance(each, Static) and isinstance(each.value, Rule)]
+    ctx.require(condition, "".join(ids))
     return Static(None)
 
 

@@ -170,19 +170,20 @@ class _Lowering:
         return ctx, Static(None) if inner.returned is None else inner.returned
 
     def _action(self, action: Action, args: tuple[tuple[str, int], ...]) -> LoweredAction:
-        guard, changed, faults = self._step(action, args)
+        guard, changed, faults, required = self._step(action, args)
         return LoweredAction(
-            action.name, args, action.fair, action.internal, guard, changed, faults)
+            action.name, args, action.fair, action.internal, guard, changed, faults, required)
 
     def open_action(self, action: Action) -> OpenAction:
         """An action with parameters that get their values when it is taken."""
         parameters = {name: e.Read(f"({name})", FREE) for name, _ in action.over}
-        return OpenAction(action.name, parameters, *self._step(action, tuple(parameters.items())))
+        guard, changed, faults, _ = self._step(action, tuple(parameters.items()))
+        return OpenAction(action.name, parameters, guard, changed, faults)
 
     def _step(
         self, action: Action, args: tuple[tuple[str, int | e.Expr], ...]
-    ) -> tuple[e.Expr, Mapping[str, e.Expr], tuple[Fault, ...]]:
-        """The guard, the updates and the faults of an action."""
+    ) -> tuple[e.Expr, Mapping[str, e.Expr], tuple[Fault, ...], tuple[tuple[e.Expr, str], ...]]:
+        """The guard, the updates and the faults of an action, and the parts of its guard."""
         ctx, _ = self._run(action.function, args, mutable=True)
         guard = e.and_(*ctx.guards)
         changed = dict(self._changes(ctx.state))
@@ -196,7 +197,7 @@ class _Lowering:
                 if whole is not e.FALSE:
                     faults.append(
                         Fault(whole, f"{name} {what}", source.file, source.node.lineno))
-        return guard, changed, tuple(faults)
+        return guard, changed, tuple(faults), tuple(zip(ctx.guards, ctx.cited, strict=True))
 
     def _changes(self, state: Mapping[str, Value]) -> Iterator[tuple[str, e.Expr]]:
         for name, decl in self.machine.variables_declared.items():

@@ -61,6 +61,9 @@ class LoweredAction:
     guard: Expr
     updates: Mapping[str, Expr]
     faults: tuple[Fault, ...]
+    required: tuple[tuple[Expr, str], ...] = field(default=(), compare=False, repr=False)
+    """The parts of the guard in the order in which they are asked, each with the id of the rule
+    that it cites: the first one that fails is the one that is blamed."""
 
     @property
     def label(self) -> str:

@@ -103,21 +103,25 @@ class Context:
     branch: e.Expr = e.TRUE
     mutable: bool = True
     returned: Value | None = field(default=None)
+    cited: list[str] = field(default_factory=list)
+    """For each guard the id of the rule that it cites, or an empty text."""
 
     def under(self, condition: e.Expr, *, mutable: bool) -> Context:
         """A copy for a branch that is taken where ``condition`` holds."""
         return Context(
             dict(self.state), dict(self.names), self.guards, self.faults,
-            e.and_(self.branch, condition), mutable and self.mutable,
+            e.and_(self.branch, condition), mutable and self.mutable, cited=self.cited,
         )
 
     def call(self, names: dict[str, Value]) -> Context:
         """A context for the body of an inlined function, on the same state."""
-        return Context(self.state, names, self.guards, self.faults, self.branch, self.mutable)
+        return Context(self.state, names, self.guards, self.faults, self.branch, self.mutable,
+                       cited=self.cited)
 
-    def require(self, condition: e.Expr) -> None:
-        """Add a guard, which counts on the present branch only."""
+    def require(self, condition: e.Expr, cited: str = "") -> None:
+        """Add a guard, which counts on the present branch only, with the id of its rule."""
         self.guards.append(e.implies(self.branch, condition))
+        self.cited.append(cited)
 
     def fault(self, condition: e.Expr, message: str, where: str) -> None:
         """Add a condition under which the action would be a mistake of its author."""

@@ -14,9 +14,11 @@ from typing import Any, Final
 from ....spec.queues.locks import gate as chapter
 from ....spec.notation.rules import Rule
 from ....spec.queues.locks.gate import Gate
+from ....spec.queues.locks.gate_places import CALLS
 from ...logs.events import Event
 from ...logs.kinds import Asks, Call, Logs, Terms
 from ...logs.notes import Notes
+from ...logs.places import Room
 from ...logs.steps import StepJudge, ids_of
 from ...suites.meanings import Meanings
 from .suite import GateConversation
@@ -37,12 +39,14 @@ class GateJudge(StepJudge):
     """Judges one gate; see ``StepJudge``."""
 
     machine = Gate
+    reuse = CALLS
     rules = ids_of(_RULES)
     may_overlap = True
 
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
         super().__init__(key, terms, notes, common)
         self._calls: dict[int, int] = {}
+        self._room = Room(self.live, self.reuse)
         if not terms.from_start:    # it may have been open, and it may have been broken
             for does in _EARLY:
                 self.step(Event(key, "", does, "point"), _EARLY[does])
@@ -62,16 +66,12 @@ class GateJudge(StepJudge):
 
     def _make_room(self) -> None:
         """Calls that have ended leave their numbers; the others get the first ones."""
-        now, numbers = self.now, sorted(self.now.waiting)
-        names = {number: at for at, number in enumerate(numbers)}
-        for those in (now.waiting, now.may_pass, now.stopping):
-            kept = [names[each] for each in those if each in names]
-            those.clear()
-            those.update(kept)
+        waiting = self.now.waiting
+        names = {number: at for at, number in enumerate(sorted(waiting))}
+        self._room.drops([number for number in range(self.now.came) if number not in waiting])
         self._calls = {call: names[at] for call, at in self._calls.items()}
-        now.came = len(numbers)
-        if 2 * now.came > now.K:
-            now.K *= 2
+        if 2 * self.now.came > self._room.size:
+            self._room.grows(2 * self._room.size)
 
     def sees(self, event: Event) -> None:
         do, is_point = event.operation, event.phase == "point"

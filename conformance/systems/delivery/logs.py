@@ -13,13 +13,15 @@ from typing import Any, Final
 
 from ....spec.engines.monitor import Failure
 from ....spec.flow import observed_delivery as chapter
+from ....spec.flow.delivery_places import MESSAGES
 from ....spec.flow.observed_delivery import Law, ObservedDelivery, Where
 from ....spec.notation.rules import Rule
 from ...logs.events import Event
 from ...logs.kinds import Asks, Call, Logs, Terms
 from ...logs.memory import Ended
 from ...logs.notes import Finding, Notes
-from ...logs.steps import PLACES_MAX, StepJudge, ids_of
+from ...logs.places import PLACES_MAX, Room
+from ...logs.steps import StepJudge, ids_of
 from ...suites.meanings import Meanings
 from ...suites.says import ANY
 from .suite import DeliveryConversation
@@ -77,6 +79,7 @@ class DeliveryJudge(StepJudge):
     lowest."""
 
     machine = ObservedDelivery
+    reuse = MESSAGES
     rules = ids_of(_RULES)
     comes = "publish"
     early = frozenset({"receive", "dead"})
@@ -92,7 +95,7 @@ class DeliveryJudge(StepJudge):
         self._law = _law(terms)
         self._numbers: dict[Hashable, int] = {}
         self._next = len(_GONE)
-        self._blank: Mapping[str, Any] = {}
+        self._room = Room(self.live, self.reuse)
         self._ended = {at: Ended(terms.remember) for at in _GONE.values()}
         self._consumers: dict[str, int] = {}
         self.now.tries = terms.settings.get("tries", 0)
@@ -116,7 +119,7 @@ class DeliveryJudge(StepJudge):
             self.unsure(_TOO_MANY, None)
             return
         while self.now.R < len(_GONE) + len(messages):
-            self._grow(2 * self.now.R)
+            self._room.grows(2 * self.now.R)
         for item, where, times, consumer, left in messages:
             at = self._numbers[item] = self._next
             self._next += 1
@@ -279,30 +282,22 @@ class DeliveryJudge(StepJudge):
 
     def _has_room(self) -> bool:
         """Make room: what is over leaves its place, and the others move together, in order."""
-        now, kept = self.now, list(range(len(_GONE)))
-        names: dict[Hashable, int] = {}
-        for name, at in self._numbers.items():
-            if now.where[at] in _GONE:
-                self._ended[_GONE[now.where[at]]].add(self.key, name)
-            else:
-                names[name] = len(kept)
-                kept.append(at)
-        size = max(now.R, 2 * len(kept))
+        where: list[Where] = self.now.where
+        over = [name for name, at in self._numbers.items() if where[at] in _GONE]
+        size = max(self.now.R, 2 * (len(_GONE) + len(self._numbers) - len(over)))
         if size > PLACES_MAX:
             return False
-        self._grow(size, kept)
-        self._numbers, self._next = names, len(kept)
+        gone = []
+        for name in over:
+            at = self._numbers.pop(name)
+            self._ended[_GONE[where[at]]].add(self.key, name)
+            gone.append(at)
+        self._room.drops(gone)
+        self._room.grows(size)
+        names = {at: to for to, at in enumerate(sorted(self._numbers.values()), len(_GONE))}
+        self._numbers = {name: names[at] for name, at in self._numbers.items()}
+        self._next = len(_GONE) + len(names)
         return True
-
-    def _grow(self, size: int, kept: Sequence[int] = ()) -> None:
-        """Have so many places, the first of them for those that are kept, if not for all."""
-        blank = self._blank = self._blank or self.live.initial()
-        for each in _OF_PLACE:
-            old, new = getattr(self.now, each), [blank[each][-1]] * size
-            some = [old[at] for at in kept] if kept else old[:]
-            new[:len(some)] = some
-            old[:] = new
-        self.now.R = size
 
     def _consumer(self, process: str, event: Event | None) -> int | None:
         at = self._consumers.get(process)

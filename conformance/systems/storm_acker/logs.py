@@ -12,13 +12,15 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final
 
 from ....spec.storm.acking import observed_acker as chapter
+from ....spec.storm.acking.acker_places import ROOTS
 from ....spec.storm.acking.observed_acker import ObservedAcker, Told
 from ....spec.notation.rules import Rule
 from ...logs.events import Event
 from ...logs.kinds import Call, Logs, Terms
 from ...logs.memory import Ended
 from ...logs.notes import Notes
-from ...logs.steps import PLACES_MAX, Places, StepJudge, ids_of
+from ...logs.places import PLACES_MAX, Places, Room
+from ...logs.steps import StepJudge, ids_of
 from ...suites.meanings import Meanings
 from ...suites.says import ANY
 from .suite import AckerConversation
@@ -44,11 +46,12 @@ class AckerJudge(StepJudge):
     """Judges one acker; see ``StepJudge``."""
 
     machine = ObservedAcker
+    reuse = ROOTS
     rules = ids_of(_RULES)
 
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
         super().__init__(key, terms, notes, common)
-        self._places = Places(0, self.now.R, self._grow)
+        self._places = Places(0, Room(self.live, self.reuse))
         self._values: dict[Hashable, int] = {}
         self._tasks: dict[Hashable, str] = {}       # the spout task that INIT named
         self._told, self._expired = Ended(terms.remember), Ended(terms.remember)
@@ -168,17 +171,9 @@ class AckerJudge(StepJudge):
             for ended, those in ((self._told, self.now.told), (self._expired, self.now.expired)):
                 if at in those:
                     ended.add(self.key, item)
-                    those.discard(at)
             self._places.leave(item)
             self._values.pop(item, None)
             self._tasks.pop(item, None)
-
-    def _grow(self, size: int) -> None:
-        more = size - self.now.R
-        for values, blank in ((self.now.left, 0), (self.now.known, False),
-                              (self.now.failed, False)):
-            values.extend([blank] * more)
-        self.now.R = size
 
 
 _AT_ONCE: Final = ("end", "point")

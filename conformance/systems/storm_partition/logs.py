@@ -12,11 +12,13 @@ from typing import Any, Final
 
 from ....spec.storm.spouts import observed_partition as chapter
 from ....spec.storm.spouts.observed_partition import ObservedPartition
+from ....spec.storm.spouts.partition_places import WINDOW
 from ....spec.notation.rules import Rule
 from ...logs.events import Event
 from ...logs.kinds import Asks, Call, Logs, Terms
 from ...logs.notes import Notes
-from ...logs.steps import PLACES_MAX, StepJudge, ids_of
+from ...logs.places import PLACES_MAX, Room
+from ...logs.steps import StepJudge, ids_of
 from ...suites.meanings import Meanings
 from ...suites.says import ANY
 from .suite import PartitionConversation
@@ -50,6 +52,7 @@ class PartitionJudge(StepJudge):
     """Judges one partition; see ``StepJudge``. The offset ``_base`` is the first of the window."""
 
     machine = ObservedPartition
+    reuse = WINDOW
     rules = ids_of((*_RULES, *_WITH_REST))
 
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
@@ -57,6 +60,7 @@ class PartitionJudge(StepJudge):
         self._first = self._base = self._end = terms.settings.get("first", 0)
         self._truncated = self._first - 1
         self._compacted: set[int] = set()       # beyond the window
+        self._room = Room(self.live, self.reuse)
         self._spent: set[int] = set()           # let go of, and not to be emitted before a start
 
     def constants(self) -> Mapping[str, int]:
@@ -114,7 +118,7 @@ class PartitionJudge(StepJudge):
         if offset - self._base + 1 >= self.now.L:
             self._slide()
             while offset - self._base + 1 >= self.now.L and self.now.L < PLACES_MAX:
-                self._grow()
+                self._room.grows(2 * self.now.L)
             if offset - self._base + 1 >= self.now.L:
                 self.unsure(f"more than {PLACES_MAX:,} offsets lie between the commit, or what is "
                             f"under way, and {offset}", event)
@@ -128,23 +132,8 @@ class PartitionJudge(StepJudge):
         if by <= 0:
             return
         self._spent.update(self._base + at for at in range(by + 1) if now.tries[at] > now.retries)
-        has_dropped = bool(now.dropped)     # from then on rules differ
         self._base += by
-        for name in ("end", "committed", "top"):
-            setattr(now, name, getattr(now, name) - by)
-        for those in (now.dropped, now.under_way, now.failed, now.twofold, now.done, now.given_up):
-            kept = {each - by for each in those if each >= by}
-            those.clear()
-            those.update(kept)
-        if has_dropped:     # the first place is below the commit, where that changes nothing else
-            now.dropped.add(0)
-        for values in (now.tries, now.wait):
-            values[:] = [0, *values[by + 1:], *[0] * by]
-
-    def _grow(self) -> None:
-        for values in (self.now.tries, self.now.wait):
-            values.extend([0] * self.now.L)
-        self.now.L *= 2
+        self._room.drops(range(by))
 
     def _reaches(self, event: Event) -> bool:
         """Append to the machine what is in the log and in the window."""

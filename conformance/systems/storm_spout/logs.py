@@ -12,11 +12,13 @@ from typing import Any, Final
 
 from ....spec.storm.spouts import observed_spout as chapter
 from ....spec.storm.spouts.observed_spout import Due, ObservedSpout
+from ....spec.storm.spouts.spout_places import ROOTS
 from ....spec.notation.rules import Rule
 from ...logs.events import Event
 from ...logs.kinds import Call, Logs, Terms
 from ...logs.notes import Notes
-from ...logs.steps import PLACES_MAX, Places, StepJudge, ids_of
+from ...logs.places import PLACES_MAX, Places, Room
+from ...logs.steps import StepJudge, ids_of
 from ...suites.meanings import Meanings
 from ...suites.says import ANY, END
 from .suite import SpoutConversation
@@ -47,11 +49,12 @@ class SpoutJudge(StepJudge):
     """Judges one executor; see ``StepJudge``."""
 
     machine = ObservedSpout
+    reuse = ROOTS
     rules = ids_of(_RULES)
 
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
         super().__init__(key, terms, notes, common)
-        self._places = Places(_NOT_PENDING + 1, self.now.R, self._grow)
+        self._places = Places(_NOT_PENDING + 1, Room(self.live, self.reuse))
         self._round: list[Event] = []           # what is emitted in the round that goes on
         self._cause: Event | None = None        # an answer or tick with callbacks that may follow
         self._ticks = 0
@@ -153,10 +156,6 @@ class SpoutJudge(StepJudge):
             self.step(cause, _TICKS)
         else:
             self._answered(cause, cause, Due.NOTHING)
-
-    def _grow(self, size: int) -> None:
-        self.now.left.extend([0] * (size - self.now.R))
-        self.now.R = size
 
 
 _AT_ONCE: Final = ("end", "point")

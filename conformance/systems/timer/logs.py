@@ -15,12 +15,14 @@ from typing import Any, Final
 from ....spec.kafka import observed_timer as chapter
 from ....spec.kafka.observed_timer import Law, ObservedTimer
 from ....spec.kafka.timer import Phase
+from ....spec.kafka.timer_places import TASKS
 from ....spec.notation.rules import Rule
 from ...logs.events import Event
 from ...logs.kinds import Call, Logs, Terms
 from ...logs.memory import Ended
 from ...logs.notes import Notes
-from ...logs.steps import PLACES_MAX, Places, StepJudge, ids_of
+from ...logs.places import PLACES_MAX, Places, Room
+from ...logs.steps import StepJudge, ids_of
 from ...suites.meanings import Meanings
 from ...suites.says import ANY
 from .suite import TimerConversation
@@ -45,12 +47,13 @@ class TimerJudge(StepJudge):
     """Judges one timer; see ``StepJudge``."""
 
     machine = ObservedTimer
+    reuse = TASKS
     rules = ids_of(_RULES)
     may_overlap = True
 
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
         super().__init__(key, terms, notes, common)
-        self._places = Places(len(_OVER), self.now.K, self._grow)
+        self._places = Places(len(_OVER), Room(self.live, self.reuse))
         self._ended = {phase: Ended(terms.remember) for phase in _OVER}
         self.law = Law.TICK if terms.settings.get("tick_ns", 0) else Law.DEADLINE
         for phase, at in _OVER.items():
@@ -125,16 +128,8 @@ class TimerJudge(StepJudge):
             self._leave(item, Phase.RAN)
 
     def _leave(self, item: Hashable, phase: Phase) -> None:
-        self.now.phase[self._places.of[item]] = Phase.NEW
         self._places.leave(item)
         self._ended[phase].add(self.key, item)
-
-    def _grow(self, size: int) -> None:
-        more, now = size - self.now.K, self.now
-        now.phase.extend([Phase.NEW] * more)
-        for values in (now.due, now.brief, now.turn):
-            values.extend([0] * more)
-        now.K = size
 
 
 def _whole(terms: Terms, notes: Notes, names: Any, common: Any) -> Any:

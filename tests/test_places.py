@@ -109,7 +109,7 @@ class LeavesWaiting(Gate):
 
 
 class LeavesTheLine(Permits):
-    """A call leaves its place and stands in line."""
+    """A call leaves its place and still waits."""
 
     @action(call=upto(Permits.K))
     def leaves_its_place(self, call: int) -> None:
@@ -154,7 +154,7 @@ def test_a_place_that_matters_is_shown_with_a_step(reuse: Reuse, why: str | None
 # --- judges that free places by themselves -------------------------------------------------------
 
 def _judged(path: Path, suite: str, settings: dict[str, int]) -> Notes:
-    """What is found event by event."""
+    """The findings, event by event."""
     logs = logs_of(suite)
     log = Log(path, plain(), list(logs.operations))
     return judge_files([log], logs, terms_of(plain(), settings, False, 0)).notes

@@ -37,7 +37,7 @@ class Room:
         return int(getattr(self._live.machine, self._reuse.size))
 
     def leaves(self, place: int) -> None:
-        """What is in a place leaves it."""
+        """Let the thing in a place leave it."""
         failure = self._live.takes(LEAVES, **{self._parameter: place})
         if failure is not None:
             raise InternalError(f"a place of {self._reuse.machine.__name__} was left too early",
@@ -54,8 +54,8 @@ class Room:
         setattr(machine, self._reuse.size, size)
 
     def drops(self, gone: Collection[int]) -> None:
-        """What is in some places leaves them; the others move together, in order, and as many come
-        after them."""
+        """Let the things in some places leave them, and the others move together, in order; as many
+        free places come after them."""
         assert not self._reuse.holds, "a variable that holds a place would have to be changed"
         for place in [max(gone)] if self._reuse.front and gone else gone:
             self.leaves(place)
@@ -104,7 +104,7 @@ class Places:
         return at
 
     def leave(self, name: Hashable) -> None:
-        """What has the name has ended; its place is free again."""
+        """Free the place of a thing that has ended."""
         at = self.of.pop(name)
         self._room.leaves(at)
         self._free.append(at)

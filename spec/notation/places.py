@@ -26,8 +26,8 @@ class Reuse:
     """The places of a ``machine`` with an action ``leaves_its_place``; there are ``size`` of them,
     by the name of that constant, and others of its ``constants`` have these values in the proof.
 
-    ``places``: the parameters that name a place. ``holds``: the variables that hold one, or whose
-    elements do; the size stands for none. ``counts``: the variables and parameters that say how
+    ``places``: the parameters that name a place. ``holds``: the variables with one in them, or in
+    their elements; the size stands for none. ``counts``: the variables and parameters that say how
     many places lie before something. ``given``: variables that are set before each step that reads
     them. ``next``: variables with the place of what comes next.
 

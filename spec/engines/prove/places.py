@@ -194,7 +194,7 @@ class _Proof:
             self._is_sound(action, self.plain))
 
     def _remembered(self, action: LoweredAction, gone: int) -> State:
-        """What is remembered of a thing that is named, for the first place that stands for it."""
+        """The remembered variables of a thing that is named, at the place that stands for it."""
         if not self.reuse.front:
             return {}
         small = self._without(gone).of_place

@@ -85,7 +85,7 @@ class PartitionJudge(StepJudge):
             self._goes(event, value)
         elif do == "wait":
             self.step(event, _WAITS, milliseconds=value)
-        else:
+        elif do != "nothing" or self._has_next(event):
             self.step(event, _PLAIN[do])
         if do in ("restart", "close"):
             self._spent.clear()
@@ -109,9 +109,20 @@ class PartitionJudge(StepJudge):
             self._truncated = max(self._truncated, offset)
             offset = min(offset, inside - 1)
         elif offset >= inside:
-            self._compacted.add(offset)
-            return
+            if self.now.dropped or self._truncated >= inside:
+                self._compacted.add(offset)
+                return
+            # Once anything is gone the machine blames other rules, so the first has a place.
+            if not self._has_room(event, offset):
+                return
         self.step(event, _GONE[event.operation], offset=max(0, offset - self._base))
+
+    def _has_next(self, event: Event) -> bool:
+        """Make the window reach the next message that may be emitted; false where it cannot."""
+        at = max(self._base + self.now.top, self._truncated + 1)
+        while at in self._compacted or at - self._base in self.now.dropped:
+            at += 1
+        return at >= self._end or self._has_room(event, at)
 
     def _has_room(self, event: Event, offset: int) -> bool:
         """Make the window reach an offset; false where it cannot."""

@@ -138,6 +138,7 @@ class ForgetsWhatIsGone(ObservedPartition):
     (replace(CALLS_AT_GATES, machine=LeavesWaiting), "opens depends on a place"),
     (replace(CALLS, machine=LeavesTheLine), "is held by another variable"),
     (replace(WINDOW, machine=ForgetsWhatIsGone), "truncated.* depends on a place"),
+    (replace(MESSAGES, apart=("gives",)), r"gives\(.* depends on another thing"),
     (replace(MESSAGES, kept=()), None),         # nothing is asked of what has left
     (replace(MESSAGES, skipped=()), "counts.* asks for what is not kept"),
     (replace(MESSAGES, ordered=False), "do different things"),

@@ -37,7 +37,8 @@ class Reuse:
     no step is asked about that uses it. ``kept``: variables of which a judge remembers what a thing
     had when it left; another thing that has left in the same way stands for it then. ``comes``:
     actions by which a thing comes again, of which nothing is remembered. ``skipped``: actions that
-    are not judged of what has left. ``unused``: actions that no log has.
+    are not judged of what has left. ``unused``: actions that no log has. ``apart``: actions
+    that depend on nothing in other places, so that each thing may be judged by itself.
     """
 
     machine: type[Machine]
@@ -55,6 +56,7 @@ class Reuse:
     comes: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
 
 
 def of_places(reuse: Reuse, constants: Mapping[str, Any]) -> dict[str, int]:

@@ -10,6 +10,8 @@ another thing once the first one has left. They are the same, step by step and r
   others have moved together, refuses the same steps for the same rules, and what it accepts leads
   to the same states; and it still may be left then, and has what it had;
 - *a place as it was at first may be left*: so more of them can be added, too;
+- *apart*: where a judge has a machine of its own for each thing, a place makes no difference to
+  the steps of others at any time;
 - *places differ in nothing but their numbers* (``swaps``), where a thing gets any free one. Where
   all things stay in their order, they may.
 
@@ -68,6 +70,8 @@ def prove_reuse(reuse: Reuse, size: int = 3, deadline: Deadline | None = None) -
         for other in range(size if reuse.kept and not reuse.front else 0):
             if other != gone:
                 proof.standing_in(gone, other)
+    for gone in range(size if reuse.apart else 0):
+        proof.being_apart(gone)
     if not reuse.ordered:
         for one, other in pairwise(range(size)):
             proof.swapping(one, other)
@@ -245,6 +249,25 @@ class _Proof:
                     f"{action.label} depends on what the thing was before", action.name,
                     self._is_sound(action, self.plain))
 
+    def being_apart(self, gone: int) -> None:
+        """Whatever is in a place, steps that do not name it do not depend on it."""
+        reads = self._read(self._moved_together(self.before, gone))
+        others = {(each.name, each.args): each for each in self._without(gone).model.actions}
+        for action in self._steps():
+            if action.name not in self.reuse.apart or self._names(action, gone):
+                continue
+            other = others[action.name, self._moved(action, gone)]
+            image = self._moved_together(self._after(action, self.plain), gone)
+            there = self._after(other, reads)
+            same = [equal(image[slot], there[slot]) for slot in there if not self._is_given(slot)]
+            self._ask(
+                z3.Implies(self._is_fresh(gone), z3.And(
+                    self._refusal(action, self.plain) == self._refusal(other, reads),
+                    z3.Implies(self._accepts(action, self.plain),
+                               z3.And(self._is_sound(other, reads), *same)))),
+                f"{action.label} depends on another thing", action.name,
+                self._is_sound(action, self.plain))
+
     def swapping(self, one: int, other: int) -> None:
         """Two places differ in nothing but their numbers."""
         names = {one: other, other: one}
@@ -290,9 +313,11 @@ class _Proof:
         return z3.Not(z3.Or(*holding, self.context))
 
     def _image(self, state: State, gone: int) -> State:
-        """The state of the machine without a place, once it was left; the others have moved
-        together."""
-        left = self._after(self._leaves(gone), self._read(state))
+        """The state of the machine without a place, once it was left."""
+        return self._moved_together(self._after(self._leaves(gone), self._read(state)), gone)
+
+    def _moved_together(self, left: State, gone: int) -> State:
+        """A state without a place; the others have moved together."""
         small, shift = self._without(gone), self._shift(gone)
         found: State = {}
         for slot in (each.name for each in small.model.slots):

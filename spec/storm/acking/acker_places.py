@@ -2,7 +2,8 @@
 
 Theory. A log names roots without end. A root without an entry leaves nothing in the acker but what
 the rules remember of it: that it was answered, and that an entry of it has expired. If these two
-are kept for a root that comes again, it needs no place meanwhile.
+are kept for a root that comes again, it needs no place meanwhile. What becomes of a root depends on
+the messages about it and on the ticks, not on other roots: each may be judged by itself.
 
 Source: observed_acker.
 """
@@ -28,4 +29,5 @@ class AckerPlaces(ObservedAcker):
         self.expired.discard(root)
 
 
-ROOTS = Reuse(AckerPlaces, "R", ("root",), {"N": 2})
+ROOTS = Reuse(AckerPlaces, "R", ("root",), {"N": 2},
+              apart=("init", "ack", "fail", "reset_timeout", "tick", "stray"))

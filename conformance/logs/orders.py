@@ -24,6 +24,12 @@ __all__ = ["Foreign", "Ordered", "Orders", "Saved"]
 _AHEAD: Final = 4_096
 """Instants that are read ahead for the ends of the calls that are open, at most."""
 
+_AT_FIRST: Final = 10
+_EACH: Final = 64
+_FEW: Final = 16
+"""Attempts to take a call: at first so many times as there may be states, and for each end some
+more. What is not used is left for later. Where none are left, a few states are followed."""
+
 _BETWEEN: Final = 1_000
 """Ends of calls for which a place may be in several states: then one is followed alone."""
 
@@ -121,6 +127,8 @@ class Orders:
         self._open: dict[Span, None] = {}
         self._states = [_State(frozenset())]
         self._are_all = True
+        self._unclear = ""          # why it is not known what an order leads to
+        self._left = _AT_FIRST * most
         self._since = 0             # ends for which there were several states
         self._over: list[Span] | None = []
         self._last: Span | None = None
@@ -202,7 +210,11 @@ class Orders:
 
     def _in_all_orders(self, span: Span) -> list[_Refused]:
         tried = _Tried()
+        self._left += _EACH
         for state in self._states:
+            if self._left <= 0 and len(tried.after) >= _FEW:
+                self._are_all = False
+                break
             if span in state.done:
                 saved = self._saved(state)
                 done = state.done - {span}
@@ -221,9 +233,11 @@ class Orders:
         while todo:
             here = todo.popleft()
             for each in self._next(here.done, span):
-                if len(tried.seen) + len(tried.after) >= self._most:
+                if len(tried.seen) + len(tried.after) >= self._most or (
+                        self._left <= 0 and tried.after):
                     self._are_all = False
                     return
+                self._left -= 1
                 why = self._takes(each, here)
                 if why is not None:
                     if each is span:
@@ -262,6 +276,8 @@ class Orders:
             event = span.begin._replace(phase="end", result="ok")
         self._is_in(here)
         why = self._judge.attempt(event)
+        if isinstance(why, str) and not isinstance(why, Foreign):
+            self._unclear = self._unclear or why
         if why is None and span not in self._done:
             self._done[span] = self._judge.attempted()
         return why
@@ -279,15 +295,15 @@ class Orders:
         """In no state is there an order that explains a call."""
         self.is_over = True
         assert span is not None and span.end is not None
-        unclear = next((why for _, why in failures if isinstance(why, str)
-                        and not isinstance(why, Foreign)), None)
+        unclear = self._unclear or next((why for _, why in failures if isinstance(
+            why, str) and not isinstance(why, Foreign)), "")
         if not self._instants.are_sorted:
             unclear = _LATE
         elif any(each.end is None for each in self._open):
             unclear = _NO_END
         elif not self._are_all:
             unclear = _MANY_ORDERS
-        if unclear is not None:
+        if unclear:
             self._judge.unsure(unclear, span.end)
             return
         broken = [each for each in failures

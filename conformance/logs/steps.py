@@ -203,7 +203,7 @@ class StepJudge:
             self.unsure("calls overlap, and the log does not show in which order they were taken",
                         event)
             return
-        self._overlap = Overlap(self) if self.own is None else Orders(
+        self._overlap = Overlap(self, (self._all or [])[:-1]) if self.own is None else Orders(
             self, self.terms.tolerance, self.terms.states)
         for each in (*self._open.values(), event):
             self._overlap.take(each)

@@ -77,7 +77,7 @@ def election(rng: random.Random, fault: _Fault) -> Acts:
             if holder == name:
                 told[name] = token
                 yield _act(name, "leads", value=token)
-            elif holder and holder in told and fault.now():
+            elif holder in told and not {name, holder} & shaken and fault.now():
                 yield _act(name, "leads", value=rng.choice([token, token + 1]))
             elif name in told and name in shaken and rng.random() < 0.5:
                 yield _act(name, "leads", value=told[name])
@@ -190,7 +190,7 @@ def acker(rng: random.Random, fault: _Fault) -> Acts:
 
 def jobs(rng: random.Random, fault: _Fault) -> Acts:
     """A master with two places. A fault: a job out of turn, to a worker that has one, or dropped
-    though there is room."""
+    though there is a free place."""
     waiting, asking, busy, got, number = deque[str](), list[str](), set[str](), dict[str, int](), 0
     while True:
         idle = [name for name in ("w1", "w2", "w3") if name not in busy and name not in asking]
@@ -261,13 +261,13 @@ def recorded(rng: random.Random, system: str, acts: int, fault: bool = False, ov
 
 
 def moved(event: Event, tolerance: int) -> tuple[int, bool]:
-    """By what events are put in order: as begins are earlier, and ends later, by half of it."""
+    """The place of an event in the order: begins are earlier, and ends later, by half of it."""
     half = {"begin": -(tolerance // 2), "end": tolerance // 2}.get(event.phase, 0)
     return (event.time or 0) + half, event.phase == "end"
 
 
 def _clock_of(system: str, act: Event) -> str:
-    """Whose clock has recorded an act."""
+    """The clock that has recorded an act."""
     if system == "election" and act.operation in ("accepted", "refused"):
         return "store"
     if system == "election" and act.operation in ("disturbed", "crash"):
@@ -299,7 +299,7 @@ def certain(events: Sequence[Event], tolerance: int) -> list[tuple[Event, set[in
 
 
 def _kind(event: Event) -> int:
-    """Which clock an operation is recorded by, whatever its process is."""
+    """The clock that records an operation, whatever its process is."""
     of_others = [("accepted", "refused"), ("disturbed", "crash", "restart", "quiet"),
                  ("gives", "drops")]
     return next((at for at, names in enumerate(of_others) if event.operation in names), -1)

@@ -37,7 +37,7 @@ def outcome(notes: Notes) -> str:
 
 
 def outcomes(system: str, events: Sequence[Event], tolerance: int) -> set[str]:
-    """What all orders that may have been are, each judged as a log in that order."""
+    """The outcomes of all orders that may have been, each judged as a log in that order."""
     spans = certain(events, tolerance)
     found = set[str]()
 

@@ -19,8 +19,8 @@ __all__ = ["Instant", "Instants", "Span"]
 
 @dataclass(eq=False)
 class Span:
-    """What happened between two instants: its ``end``, None until that was read, says what. ``at``
-    are the places of both in the log; None for a beginning that it has not."""
+    """Something that happened between two instants: its ``end`` says what, None until that was read.
+    ``at`` are the places of both in the log; None for a beginning that it has not."""
 
     begin: Event | None
     end: Event | None

@@ -47,11 +47,11 @@ class Foreign(str):
 
 
 class Saved(Protocol):
-    """A state of a judge; ``key`` is the same for states from which all goes on alike."""
+    """A state of a judge; ``key`` is the same for states that explain the same events."""
 
     @property
     def key(self) -> Any:
-        """What can be compared and hashed."""
+        """A value that can be compared and hashed."""
         ...
 
 
@@ -59,7 +59,7 @@ class Ordered(Protocol):
     """A judge, as it is asked for orders. It is in one state at a time."""
 
     clocks: ClassVar[Mapping[str, str]]
-    """By operation, whose clock it may have been recorded by, if not by that of its process."""
+    """By operation, the clock that may have recorded it, if it is not that of its process."""
 
     def attempt(self, event: Event | None) -> Failure | str | None:
         """Take an event (None: the end of the log), and note nothing; or say why not."""
@@ -109,7 +109,7 @@ _Refused = tuple[Any, "Failure | str"]
 
 @dataclass
 class _Tried:
-    """What came of trying all orders up to an end: the states after it, and why others ended."""
+    """All orders up to an end, as they were tried: the states after it, and why others ended."""
 
     after: dict[Any, _State] = field(default_factory=dict)
     seen: set[Any] = field(default_factory=set)
@@ -169,7 +169,7 @@ class Orders:
             self._held.popleft()
 
     def _ends(self, span: Span) -> None:
-        """A call has had its effect by now, in every state that goes on."""
+        """A call has had its effect by now, in every state that is left."""
         if len(self._states) == 1 == len(self._open) and not self._states[0].done:
             failures = self._alone(span)
         else:

@@ -101,7 +101,7 @@ class StepJudge:
     """Attributes that belong to the state in which the judge is, besides its machine: with these,
     events that overlap are taken in all orders. None: they are not."""
     clocks: ClassVar[Mapping[str, str]] = {}
-    """By operation, whose clock it may have been recorded by, if not by that of its process."""
+    """By operation, the clock that may have recorded it, if it is not that of its process."""
     many: Many | None = None
     """All states in which the machine may be, of a log that begins in the middle."""
 

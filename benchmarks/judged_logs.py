@@ -43,6 +43,7 @@ class Kind:
     of_key: Callable[[Random, int, bool], Iterator[Row]]
     hot: Callable[[Random, int, bool], Iterator[Row]]
     timed: bool = False
+    skew: int = 0
 
 
 class Planted(NamedTuple):
@@ -153,9 +154,9 @@ def _crowded(random: Random, calls: int, broken: bool) -> Iterator[Row]:
         yield Row(1001, "take", "end", item)
 
 
-def _broker(random: Random, calls: int, broken: bool) -> Iterator[Row]:
+def _broker(random: Random, calls: int, broken: bool, between: int = 0) -> Iterator[Row]:
     """A broker with at most three messages in flight, each with a consumer of its own; some come
-    back. Broken: at last one is given that was acknowledged."""
+    back. Broken: at last one is given that was acknowledged, so many events before at least."""
     ready, held, published, over = list[int](), list[tuple[int, int]](), 0, -1
     for _ in range(calls):
         drawn = random.random()
@@ -176,7 +177,29 @@ def _broker(random: Random, calls: int, broken: bool) -> Iterator[Row]:
                 over = message
                 yield Row(consumer, "ack", item=message)
     if broken and over >= 0:
+        for number in range(between):
+            yield Row(0, "publish", item=published + number)
         yield Row(1001, "receive", item=over)
+
+
+def _called_broker(random: Random, calls: int, broken: bool, overlap: float = 0.05
+                   ) -> Iterator[Row]:
+    """The same, with calls that begin and end; some end after the next one of another process has
+    begun."""
+    late: Row | None = None
+    for row in _broker(random, calls, broken, between=10):
+        if late is not None and late.process == row.process:
+            yield late
+            late = None
+        yield row._replace(phase="begin", item=None if row.operation == "receive" else row.item)
+        if late is not None:
+            yield late
+        late = row._replace(phase="end")
+        if random.random() >= overlap:
+            yield late
+            late = None
+    if late is not None:
+        yield late
 
 
 def _acker(random: Random, calls: int, broken: bool) -> Iterator[Row]:
@@ -352,6 +375,8 @@ KINDS: Final = (
     Kind("rate", "rate", {"rate": 4, "depth": 10}, "FLOW-80", _rate, _rate),
     Kind("permits", "awaits.permits", {"permits": 4}, "PERMIT-1", _permits, _permits),
     Kind("delivery", "delivery", {"law": 3}, "DELIV-6", _broker, _broker),
+    Kind("delivery, calls", "delivery", {"law": 3}, "DELIV-6", _called_broker, _called_broker,
+         skew=1_500),
     Kind("acker", "storm.acker", {"buckets": 4}, "STORM-A23", _acker, _acker),
     Kind("election", "election", {"steady": 1, "candidates": 3}, "ELECT-2", _election, _election),
     Kind("timer", "timer", {}, "KAFKA-W1C", _timer, _timer, timed=True),
@@ -497,9 +522,10 @@ def _in_turn(names: Sequence[str], parts: Sequence[Iterator[Row]], hot: str,
                 yield (hot, *row)
 
 
-def written(table: Path, way: str, files: int) -> list[Path]:
+def written(table: Path, way: str, files: int, skew: int = 0) -> list[Path]:
     """A log in another way: ``texts``, ``csv`` and ``json`` have digests as items, ``clocks`` is in
-    some files with times; of any other way, the log itself."""
+    some files with times, of clocks that differ by up to ``skew`` nanoseconds; of any other way,
+    the log itself."""
     import pyarrow as arrow
     from pyarrow import csv, parquet
 
@@ -510,7 +536,7 @@ def written(table: Path, way: str, files: int) -> list[Path]:
     if way == "clocks" and "time" in found.schema_arrow.names:
         return [table]      # it has times of its own
     if way == "clocks":
-        return _by_clocks(found, path, files)
+        return _by_clocks(found, path, files, skew)
     schema = found.schema_arrow.set(4, arrow.field("item", arrow.string()))
     opened: Any = (path.open("w") if way == "json" else csv.CSVWriter(path, schema)
                    if way == "csv" else parquet.ParquetWriter(path, schema))
@@ -537,11 +563,11 @@ def _digest(key: str, item: int) -> str:
     return blake2b(f"{key}/{item}".encode(), digest_size=8).hexdigest()
 
 
-def _by_clocks(found: Any, path: Path, files: int) -> list[Path]:
-    """Some files with the times of one clock, a microsecond between events: the processes of a key
-    are in several of them."""
+def _by_clocks(found: Any, path: Path, files: int, skew: int) -> list[Path]:
+    """Some files with times, a microsecond between events: the processes of a key are in several of
+    them. The clock of the last file is ahead of that of the first by the ``skew``."""
     import pyarrow as arrow
-    from pyarrow import parquet
+    from pyarrow import compute, parquet
 
     schema = found.schema_arrow.append(arrow.field("time", arrow.int64()))
     paths = [path.with_stem(f"{path.stem}-{number}") for number in range(files)]
@@ -554,7 +580,9 @@ def _by_clocks(found: Any, path: Path, files: int) -> list[Path]:
         process = batch.column("process").to_numpy()
         for number, writer in enumerate(writers):
             some = timed.filter(arrow.array(process % files == number))
-            writer.write_batch(some)
+            ahead = skew * number // max(1, files - 1)
+            writer.write_batch(some.set_column(
+                some.num_columns - 1, schema.field("time"), compute.add(some.column(-1), ahead)))
     for writer in writers:
         writer.close()
     return paths

@@ -83,7 +83,7 @@ def test_no_verdict_differs_from_all_orders_that_are_tried(part: int) -> None:
             overlap=rng.choice([0.3, 1, 2])).events, rng)
         found[outcome(judged(events, law)), explained(events, law)] += 1
     assert not {("passed", False), ("violated", True), ("foreign", True)} & found.keys()
-    assert found["violated", False] > found["unknown", False] > 0
+    assert found["violated", False] > found["unknown", False]
     assert not found["unknown", True]
 
 

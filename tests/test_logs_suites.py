@@ -142,13 +142,12 @@ def test_a_source_is_judged_far_beyond_the_window_of_its_machine(fault: str, rul
 
 def test_calls_that_overlap_have_no_order_that_is_guessed() -> None:
     """Where the machine needs one, the key is unknown from there on."""
-    logs = SYSTEMS["executor"].logs
-    events = [Event("k", name, "submits", phase, item=name, call=at, line=line)
+    events = [Event("k", name, "tick", phase, call=at, line=line)
               for line, (name, phase, at) in enumerate(
                   [("a", "begin", 0), ("b", "begin", 1), ("a", "end", 0), ("b", "end", 1)])]
-    notes = judge_events(logs, {"workers": 1, "policy": 5}, events)
+    notes = judge_events(SYSTEMS["storm.spout"].logs, {}, events)
     assert not notes.violations
-    assert "overlap" in notes.unknown["EXEC-1"][0].why
+    assert "overlap" in notes.unknown["STORM-K40"][0].why
 
 
 def test_clocks_that_may_differ_do_not_order_what_a_broker_took() -> None:

@@ -209,6 +209,8 @@ class Names:
             if phase != "end" or "point" not in call.phases:
                 raise Unfit
             return self.said((operation, "point", result))
+        if phase == "begin" and call.by_end:
+            raise Unfit     # calls that overlap are taken in all orders, one key at a time
         self.meanings.append(meaning)
         return len(self.meanings) - 1
 

@@ -44,7 +44,9 @@ class Histories:
         for item in dict.fromkeys(each.item for each in kept if each.item != finding.event.item):
             fewer = [each for each in kept if each.item != item]
             kept = fewer if self.breaks(fewer, finding) else kept
-        return tuple(shortest(kept, lambda some: self.breaks(some, finding)))
+        whole = _ends_without_begin(kept)
+        return tuple(shortest(kept, lambda some: _ends_without_begin(some) <= whole and (
+            self.breaks(some, finding))))
 
     def breaks(self, events: Sequence[Event], finding: Finding) -> bool:
         """True if a log of these events alone breaks the rule of a finding, for the same reason and
@@ -61,6 +63,15 @@ class Histories:
             are_one(each.event, finding.event) for each in notes.findings) and any(
             (each.rule, each.failure.conjunct) == (finding.rule, finding.failure.conjunct)
             for each in notes.findings)
+
+
+def _ends_without_begin(events: Iterable[Event]) -> set[int]:
+    """The calls of which some events have the end alone: without its begin it would be sooner."""
+    begun, ended = set[int](), set[int]()
+    for event in events:
+        if event.phase != "point":
+            (begun if event.phase == "begin" else ended).add(event.call)
+    return ended - begun
 
 
 def are_one(one: Event, other: Event) -> bool:

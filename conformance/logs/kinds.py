@@ -22,13 +22,15 @@ __all__ = ["STATES", "Asks", "Call", "KeyJudge", "Logs", "Terms"]
 @dataclass(frozen=True)
 class Call:
     """An operation in a log: its meaning in words, the ``phases`` that it has, and what it must
-    ``need`` of an event's fields."""
+    ``need`` of an event's fields; of one that is judged ``by_end``, the begin only says since when
+    it may have had its effect."""
 
     meaning: str
     phases: tuple[str, ...] = ("begin", "end", "point")
     needs: tuple[str, ...] = ()
     sends: bool = False
     receives: bool = False
+    by_end: bool = False
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ millions of steps a second, and memory that does not grow. What is refused ends 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Hashable, Iterable, Mapping
 from copy import copy
 from functools import cache
 from typing import Any
@@ -20,7 +21,7 @@ from ...spec.notation.machine import Machine
 from ...spec.notation.progress import rules_cited
 from ...spec.notation.types import Disabled
 
-__all__ = ["Live", "bound", "rules_at_stake"]
+__all__ = ["Live", "bound", "frozen", "rules_at_stake"]
 
 
 def bound(machine: type[Machine], **constants: int) -> BoundMachine:
@@ -107,3 +108,16 @@ class Live:
 @cache
 def _functions(machine: Any) -> Mapping[str, Any]:
     return {name: action.function for name, action in machine.actions_declared.items()}
+
+
+def frozen(values: Iterable[Any]) -> Hashable:
+    """The values of some variables, as they can be compared and hashed."""
+    return tuple(map(_frozen, values))
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, set):
+        return frozenset(value)
+    if isinstance(value, dict):
+        return frozenset(value.items())
+    return tuple(value) if isinstance(value, list | deque) else value

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from ...spec.engines.candidates import LostTrack
 from ...spec.engines.monitor import Failure
-from .live import Live
+from .live import Live, frozen
 
 __all__ = ["Many", "Step", "Unclear", "Ways", "step"]
 
@@ -69,7 +69,7 @@ class Many:
             self._live.restore(state)
             for changed in of(self._live.machine):
                 more = {**state, **changed}
-                after[_frozen(more)] = more
+                after[frozen(more.values())] = more
                 self._count(after)
         self._are(after)
 
@@ -86,7 +86,7 @@ class Many:
                     failures.append(more)
                     continue
                 self.way = way
-                after[_frozen(more)] = more
+                after[frozen(more.values())] = more
                 self._count(after)
         if after:
             self._against |= {failure.rule.id for failure in failures if failure.rule}
@@ -144,9 +144,3 @@ class Many:
         self._states = [*after.values()]
         if self._states:
             self._live.restore(self._states[0])
-
-
-def _frozen(state: Mapping[str, Any]) -> Any:
-    """A state as a key."""
-    return tuple(frozenset(value) if isinstance(value, set) else
-                 tuple(value) if isinstance(value, list) else value for value in state.values())

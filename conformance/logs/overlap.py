@@ -92,7 +92,8 @@ Span = tuple[int, int, Event, Event]
 class Overlap:
     """Gives a judge each call of a key at an instant between its begin and its end."""
 
-    def __init__(self, judge: Overlapped) -> None:
+    def __init__(self, judge: Overlapped, before: Sequence[Event] = ()) -> None:
+        """``before`` has the events so far, of which none overlapped, if they are known."""
         self._judge = judge
         self._open: dict[int, _Call] = {}
         self._held: deque[tuple[int, Event]] = deque()
@@ -101,6 +102,12 @@ class Overlap:
         self._about: OrderedDict[Hashable, list[Span]] = OrderedDict()
         self._others: list[Span] | None = []
         self._put: OrderedDict[Hashable, tuple[int, int]] = OrderedDict()
+        begun: dict[int, _Call] = {}
+        for at, event in enumerate(before, -len(before)):
+            if event.phase == "begin":
+                begun[event.call] = _Call(event, at)
+            else:
+                self._remembers(at, begun.get(event.call) if event.phase == "end" else None, event)
 
     def take(self, event: Event) -> None:
         """Take the next event of the key."""

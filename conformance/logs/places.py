@@ -45,12 +45,12 @@ class Room:
 
     def grows(self, size: int) -> None:
         """Have so many places; the new ones are the last ones."""
-        machine, more = self._live.machine, size - self.size
+        machine = self._live.machine
         first = self._live.initial()
         for name, stride in self._strides.items():
             values = getattr(machine, name)
             if isinstance(values, list):
-                values.extend(first[name][-stride:] * more)
+                values.extend(first[name][-stride:] * (size - len(values) // stride))
         setattr(machine, self._reuse.size, size)
 
     def drops(self, gone: Collection[int]) -> None:

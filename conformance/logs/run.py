@@ -149,7 +149,7 @@ def fitting(event: Event, logs: Logs) -> Event | None:
                 f"a {event.operation} has the phase {event.phase!r}", event.file, event.line,
                 f"It has {' or '.join(call.phases)}: map \"phase\".")
         event = event._replace(phase="point")
-    for name in call.needs:
+    for name in () if event.phase == "begin" and call.by_end else call.needs:
         if getattr(event, name) is None:
             raise in_line(f"a {event.operation} has no {name}", event.file, event.line,
                           f"Map {name!r} to a column: {call.meaning}.")

@@ -2,14 +2,16 @@
 
 So it is of a master, an acker, a broker: one place takes one thing after the other, and what it
 does is one step. Their logs have to be in the order of that place. Two calls that overlap have none
-there, and neither have clocks that may differ: then the key is *unknown*, and nothing is guessed.
+there, and neither have clocks that may differ. A judge says how it finds out what is certain then:
+by all orders (``Orders``), or by one, and a few items (``Overlap``). Else the key is *unknown*.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import replace
+from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ...spec.engines.monitor import Failure, LostTrack
@@ -19,16 +21,27 @@ from ...spec.notation.places import Reuse
 from ...spec.notation.rules import Rule
 from .events import Event
 from .kinds import Terms
-from .live import Live
+from .live import Live, frozen
 from .many import Many, Unclear, Ways, step
 from .notes import AROUND, WHOLE, Finding, Notes
+from .orders import Foreign, Orders
 from .overlap import Overlap
 
-__all__ = ["StepJudge", "ids_of"]
+__all__ = ["Saved", "StepJudge", "ids_of"]
 
 def ids_of(rules: Sequence[Rule]) -> tuple[str, ...]:
     """The ids of some rules."""
     return tuple(rule.id for rule in rules)
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A state of a judge: the variables of its machine, and what it knows itself; see
+    ``orders.Saved``."""
+
+    key: Hashable
+    variables: Mapping[str, Any]
+    own: Mapping[str, Any]
 
 
 class StepJudge:
@@ -53,6 +66,11 @@ class StepJudge:
     of_few_items: ClassVar[frozenset[str]] = frozenset()
     """Rules that the events about one item or two, and those that matter to all, can show broken.
     Without any, calls that overlap make the key unknown."""
+    own: ClassVar[tuple[str, ...] | None] = None
+    """Attributes that belong to the state in which the judge is, besides its machine: with these,
+    events that overlap are taken in all orders. None: they are not."""
+    clocks: ClassVar[Mapping[str, str]] = {}
+    """By operation, the clock that may have recorded it, if it is not that of its process."""
     many: Many | None = None
     """All states in which the machine may be, of a log that begins in the middle."""
 
@@ -62,7 +80,8 @@ class StepJudge:
         self.now: Any = self.live.machine
         self._common = common
         self._open: dict[int, Event] = {}
-        self._overlap: Overlap | None = None
+        self._overlap: Overlap | Orders | None = None
+        self._scratch = Notes()
         self._outcome: Failure | str | None = None
         self._is_trial = False
         self._recent: deque[Event] = deque(maxlen=AROUND)
@@ -109,13 +128,13 @@ class StepJudge:
             self._all.append(event)
             if len(self._all) > WHOLE:
                 self._all = None
-        if self.terms.tolerance and (not self.of_few_items or event.phase == "point"):
-            self.unsure("clocks that may differ do not show in which order it took its events",
-                        event)
-        elif self._overlap is not None:
+        if self._overlap is not None:
             self._overlap.take(event)
+        elif self.terms.tolerance and (not self.of_few_items or event.phase == "point"):
+            self._differs(event)
         elif self._open and not self.may_overlap and any(
-                each.process != event.process for each in self._open.values()):
+                each.process != event.process or (self.own is not None and number != event.call)
+                for number, each in self._open.items()):
             self._overlaps(event)
         elif event.phase == "begin":
             self._open[event.call] = event
@@ -140,32 +159,99 @@ class StepJudge:
             self.many.splits(lambda now: states)
         self._is_new = False
 
+    def _differs(self, event: Event) -> None:
+        if self.own is None or not self.terms.from_start:
+            self.unsure("clocks that may differ do not show in which order it took its events",
+                        event)
+            return
+        self._overlap = Orders(self, self.terms.tolerance, self.terms.states)
+        self._overlap.take(event)
+
     def _overlaps(self, event: Event) -> None:
-        if not self.of_few_items or not self.terms.from_start:
+        if not (self.of_few_items or self.own is not None) or not self.terms.from_start:
             self.unsure("calls overlap, and the log does not show in which order they were taken",
                         event)
             return
-        self._overlap = Overlap(self)
+        self._overlap = Overlap(self, (self._all or [])[:-1]) if self.own is None else Orders(
+            self, self.terms.tolerance, self.terms.states)
         for each in (*self._open.values(), event):
             self._overlap.take(each)
 
     def end(self) -> None:
         """The log is over; a reaction that it does not have may be cut off with it."""
-        if self._overlap is not None and not self._closed:
+        if self._closed:
+            return
+        if self._overlap is not None:
             self._overlap.end()
+        else:
+            self.at_end()
+
+    def at_end(self) -> None:
+        """Take what the end of the log shows."""
+
+    # --- events in all orders: see Ordered ----------------------------------------------------
+
+    @property
+    def in_orders(self) -> bool:
+        """True if events are taken in all orders: then there are other states besides this one."""
+        return isinstance(self._overlap, Orders)
+
+    def attempt(self, event: Event | None) -> Failure | str | None:
+        """Take an event (None: the end of the log), and note nothing; or say why not."""
+        notes, self.notes = self.notes, self._scratch
+        self._scratch.steps, self._scratch.times = Counter(), Counter()
+        try:
+            return self.trial(event)
+        finally:
+            self.notes = notes
+
+    def attempted(self) -> tuple[Counter[Any], Counter[str]]:
+        """The steps of the last attempt, and what was exercised besides."""
+        return self._scratch.steps, self._scratch.times
+
+    def counts(self, done: tuple[Counter[Any], Counter[str]]) -> None:
+        """Note what was done and exercised."""
+        self.notes.steps.update(done[0])
+        self.notes.times.update(done[1])
+
+    def saved(self) -> Any:
+        """The state, to be restored."""
+        variables = self.live.saved()
+        own = {name: copy(getattr(self, name)) for name in self.own or ()}
+        return Saved(frozen((*variables.values(), *own.values())), variables, own)
+
+    def restore(self, saved: Any) -> None:
+        """Be in a state."""
+        self.live.restore(saved.variables)
+        for name, value in saved.own.items():
+            setattr(self, name, copy(value))
+
+    def settles_down(self) -> None:
+        """There is but one state: what has ended may be remembered as such."""
+
+    def fails(self, event: Event, why: Failure | str, whole: Sequence[Event]) -> None:
+        """No order explains an event: this is why, in one of them."""
+        if isinstance(why, str):
+            self.is_foreign(why, event)
+            return
+        self._all = list(whole) or None
+        self.refused(event, why)
 
     # --- calls that overlap: see Overlapped ---------------------------------------------------
 
-    def trial(self, event: Event) -> Failure | str | None:
-        """Take an event; or say why not, and be as before."""
+    def trial(self, event: Event | None) -> Failure | str | None:
+        """Take an event (None: the end of the log); or say why not, and be as before."""
         self._outcome, self._is_trial = None, True
         try:
-            self.sees(event)
+            if event is None:
+                self.at_end()
+            else:
+                self.sees(event)
         except LostTrack:
             self._outcome = "it may be in too many states"
         finally:
             self._is_trial = False
-        if self._outcome is not None:
+        if self._outcome is not None and event is not None:
             self.forgets(event)
         return self._outcome
 
@@ -240,7 +326,7 @@ class StepJudge:
     def refused(self, event: Event, failure: Failure) -> None:
         """Note what a refusal means; nothing more is judged at the key."""
         if self._is_trial:
-            self._outcome = failure
+            self._outcome = self._outcome or failure
             return
         self._closed = True
         if not self.notes.is_found(failure, self.key, event, set()):
@@ -254,7 +340,7 @@ class StepJudge:
     def unsure(self, why: str, event: Event | None) -> None:
         """From here on the key is unknown."""
         if self._is_trial:
-            self._outcome = why
+            self._outcome = self._outcome or why
             return
         if not self._closed:
             self.notes.unsure(self.rules, self.key, why, event)
@@ -263,7 +349,7 @@ class StepJudge:
     def is_foreign(self, why: str, event: Event) -> None:
         """No log of the system has this event here."""
         if self._is_trial:
-            self._outcome = why
+            self._outcome = self._outcome or Foreign(why)
             return
         self._closed = True
         self.notes.is_foreign(self.key, why, event)

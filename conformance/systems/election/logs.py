@@ -10,6 +10,8 @@ in how terms are numbered one stands for all.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
+from functools import partial
 from typing import Any, Final
 
 from ....spec.election import observed_election as chapter
@@ -20,8 +22,9 @@ from ....spec.notation.labels import counted
 from ....spec.notation.rules import Rule
 from ...logs.events import Event
 from ...logs.kinds import Asks, Call, Logs, Terms
+from ...logs.live import frozen
 from ...logs.notes import Notes
-from ...logs.steps import StepJudge, ids_of
+from ...logs.steps import Saved, StepJudge, ids_of
 from .log_steps import (
     LEAVES, TERMS, is_of_nobody, joined_in, sets_of, shows_disturbed, size_of, steps_of,
 )
@@ -41,6 +44,9 @@ class ElectionJudge(StepJudge):
 
     machine = ObservedElection
     rules = ids_of((*_RULES, *_WITH_REST))
+    own = ("_here", "_greatest", "_own", "_joined")
+    clocks = {"accepted": "store", "refused": "store", "crash": "operator",
+              "disturbed": "operator", "restart": "operator", "quiet": "operator"}
 
     def __init__(self, key: str, terms: Terms, notes: Notes, common: CandidateSets) -> None:
         super().__init__(key, terms, notes, common)
@@ -77,6 +83,11 @@ class ElectionJudge(StepJudge):
         self._here = after
         self.notes.steps[self.machine, action] += 1
         return None
+
+    def saved(self) -> Saved:
+        own: dict[str, Any] = {name: copy(getattr(self, name)) for name in self.own[1:]}
+        own["_here"] = self._here or self._sets.initial
+        return Saved(frozen(own.values()), {}, own)
 
     def shown(self) -> str:
         return counted(len(self._here or self._sets.initial), "state") + " of the election"
@@ -120,23 +131,21 @@ def _whole(terms: Terms, notes: Notes, names: Any, common: CandidateSets) -> Any
         key, terms, mine, common))
 
 
-_AT_ONCE: Final = ("end", "point")
+_does: Final = partial(Call, by_end=True)
 
 LOGS: Final = Logs(
     machines=(ObservedElection,),
     operations={
-        "join": Call("a candidate, the process, wants to lead", _AT_ONCE),
-        "leads": Call("a candidate reports that it leads; value: its token, if there are tokens",
-                      _AT_ONCE),
-        "leads_not": Call("a candidate reports that it does not lead", _AT_ONCE),
-        "accepted": Call("the store takes the write of a candidate", _AT_ONCE),
-        "refused": Call("the store does not take the write of a candidate", _AT_ONCE),
-        "resign": Call("a candidate no longer wants to lead", _AT_ONCE),
-        "crash": Call("the process of a candidate has died", _AT_ONCE),
-        "disturbed": Call("a candidate was halted, or cut off, or its session ended", _AT_ONCE),
-        "restart": Call("the service was killed, and started again", _AT_ONCE),
-        "quiet": Call("all faults are over, and this candidate leads; \"empty\": none does",
-                      _AT_ONCE),
+        "join": _does("a candidate, the process, wants to lead"),
+        "leads": _does("a candidate reports that it leads; value: its token, if there are tokens"),
+        "leads_not": _does("a candidate reports that it does not lead"),
+        "accepted": _does("the store takes the write of a candidate"),
+        "refused": _does("the store does not take the write of a candidate"),
+        "resign": _does("a candidate no longer wants to lead"),
+        "crash": _does("the process of a candidate has died"),
+        "disturbed": _does("a candidate was halted, or cut off, or its session ended"),
+        "restart": _does("the service was killed, and started again"),
+        "quiet": _does("all faults are over, and this candidate leads; \"empty\": none does"),
     },
     settings={"candidates": "candidates in all; 8 if it is not said",
               "steady": "1: whenever a candidate is disturbed, the log says so"},

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from copy import copy
 from itertools import product
+from functools import partial
 from typing import Any, Final
 
 from ....spec.flow import observed_executor as chapter
@@ -53,6 +54,9 @@ _PLAIN: Final = {"shutdown": _SAYS.request("shutdown"), "stop": _SAYS.request("s
 _OF_WAITING: Final = frozenset({"starts", "caller_runs", "refused", "dropped", "cancels"})
 _OF_RUNNING: Final = frozenset({"finishes", "fails", "dies"})
 
+_WHERE: Final = ("line", "running", "here", "good", "bad", "over", "refused", "cancelled")
+"""The variables of which one has each task that was submitted."""
+
 _MANY: Final = 1 << 40
 
 
@@ -62,6 +66,7 @@ class ExecutorJudge(StepJudge):
     machine = ObservedExecutor
     _FAR, _KEPT = 1 << 20, 256
     rules = ids_of((*_RULES, *_WITH_REST))
+    own = ()
 
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
         super().__init__(key, terms, notes, common)
@@ -69,6 +74,7 @@ class ExecutorJudge(StepJudge):
         now.K = now.L = now.coming = now.line.capacity = _MANY
         self._policy = Policy(max(1, min(terms.settings["policy"], len(Policy) - 1)))
         self._numbers: dict[Hashable, int] = {}
+        self._next = self._submitted = 0
         self._has_forgotten = False
         self._given = 0     # numbers of tasks that a log from the middle names later
 
@@ -97,7 +103,7 @@ class ExecutorJudge(StepJudge):
             self._submits(event)
         elif do in _PLAIN:
             self.step(event, _PLAIN[do])
-        elif event.item not in self._numbers and not self._is_named(event):
+        elif not self._is_known(event.item) and not self._is_named(event):
             return
         elif do != "cancels":
             self.step(event, _OF_TASK[do], task=self._numbers[event.item])
@@ -105,6 +111,12 @@ class ExecutorJudge(StepJudge):
             self.step(event, _CANCELS[event.result], task=self._numbers[event.item])
         else:
             self.unsure("it is not known what a cancel did", event)
+
+    def _is_known(self, item: Hashable) -> bool:
+        """True if a task was submitted: in all states, or in this one of several."""
+        number = self._numbers.get(item)
+        return number is not None and (not self.in_orders or any(
+            number in getattr(self.now, where) for where in _WHERE))
 
     def _is_named(self, event: Event) -> bool:
         """Give a task its number that is named for the first time. It was submitted before the log,
@@ -158,17 +170,35 @@ class ExecutorJudge(StepJudge):
                 yield {name: getattr(now, name) | {number}}
 
     def _submits(self, event: Event) -> None:
-        if event.item in self._numbers:
+        if self._is_known(event.item):
             self.unsure(f"{event.item!r} is submitted twice, so it is no identity", event)
         elif 0 <= self.now.coming != _MANY:
             self.unsure("a submit follows another one, and no event \"rest\" says that what comes "
                         "of the first is over", event)
         else:
-            self._numbers[event.item] = self.now.named
+            self._named(event.item)
             if self.many is not None:       # what came of the newest before the log is over
                 self.many.splits(lambda now: [{"coming": _MANY}])
             self.step(event, _SUBMITS, promise=self._policy)
+            if self.in_orders:
+                self.now.named = 0
+                self._submitted += 1
+            else:
+                self._forget()
+
+    def _named(self, item: Hashable) -> None:
+        """Give a task that is submitted its number. Where it may have been before another, or
+        after it, it has the same one in both orders."""
+        if item not in self._numbers:
+            self._numbers[item] = self._next
+            self._next += 1
+        if self.in_orders:
+            self.now.named = self._numbers[item]
+
+    def settles_down(self) -> None:
+        for _ in range(self._submitted):
             self._forget()
+        self._submitted = 0
 
     def _forget(self) -> None:
         """Forget what has ended, the oldest first, beyond what is to be remembered. A task that
@@ -187,7 +217,6 @@ class ExecutorJudge(StepJudge):
                 self._numbers[oldest] = number
             for those in ended:
                 those.discard(number)       # the machine forgets it as well
-
 
     def _forget_in_all(self, many: Many) -> None:
         """The same where there are many states: those that are over in all of them, a few hundred
@@ -208,27 +237,27 @@ class ExecutorJudge(StepJudge):
         self._has_forgotten = True
 
 
-_AT_ONCE: Final = ("end", "point")
 _TASK: Final = ("item",)
+_does: Final = partial(Call, by_end=True)
 
 LOGS: Final = Logs(
     machines=(ObservedExecutor,),
     operations={
-        "submits": Call("a task, the item, is submitted", _AT_ONCE, _TASK),
-        "starts": Call("a worker begins to run a task", _AT_ONCE, _TASK),
-        "caller_runs": Call("the caller of submit begins to run its task", _AT_ONCE, _TASK),
-        "refused": Call("the submit of a task fails", _AT_ONCE, _TASK),
-        "dropped": Call("a task is reported as one that never runs", _AT_ONCE, _TASK),
-        "finishes": Call("the run of a task returns", _AT_ONCE, _TASK),
-        "fails": Call("the run of a task raises", _AT_ONCE, _TASK),
-        "dies": Call("the worker that runs a task dies", _AT_ONCE, _TASK),
-        "future_returns": Call("the future of a task has its result", _AT_ONCE, _TASK),
-        "future_raises": Call("the future of a task has an exception", _AT_ONCE, _TASK),
-        "cancels": Call("a task is cancelled; \"empty\": it is too late", _AT_ONCE, _TASK),
-        "shutdown": Call("a shutdown is asked for", _AT_ONCE),
-        "stop": Call("a stop is asked for", _AT_ONCE),
-        "terminated": Call("those that wait for the executor's end learn of it", _AT_ONCE),
-        "rest": Call("the executor does no more for the time being", _AT_ONCE),
+        "submits": _does("a task, the item, is submitted", needs=_TASK),
+        "starts": _does("a worker begins to run a task", needs=_TASK),
+        "caller_runs": _does("the caller of submit begins to run its task", needs=_TASK),
+        "refused": _does("the submit of a task fails", needs=_TASK),
+        "dropped": _does("a task is reported as one that never runs", needs=_TASK),
+        "finishes": _does("the run of a task returns", needs=_TASK),
+        "fails": _does("the run of a task raises", needs=_TASK),
+        "dies": _does("the worker that runs a task dies", needs=_TASK),
+        "future_returns": _does("the future of a task has its result", needs=_TASK),
+        "future_raises": _does("the future of a task has an exception", needs=_TASK),
+        "cancels": _does("a task is cancelled; \"empty\": it is too late", needs=_TASK),
+        "shutdown": _does("a shutdown is asked for"),
+        "stop": _does("a stop is asked for"),
+        "terminated": _does("those that wait for the executor's end learn of it"),
+        "rest": _does("the executor does no more for the time being"),
     },
     settings={"workers": "tasks that run at a time", "places": "tasks that may wait",
               "policy": "for a task too many: 1 refuse it, 2 its caller runs it, 3 drop it, 4 drop "

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable, Iterable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from ....spec.flow import observed_jobs as chapter
@@ -46,6 +47,8 @@ class JobsJudge(StepJudge):
 
     machine = ObservedMaster
     rules = ids_of((*_RULES, *_WITH_REST))
+    own = ("_waiting", "_got")
+    clocks = dict.fromkeys(("gives", "drops"), "master")
 
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
         super().__init__(key, terms, notes, common)
@@ -122,18 +125,17 @@ class JobsJudge(StepJudge):
             self._got[event.process] = self._got.get(event.process, 0) + (do == "gives")
 
 
-_AT_ONCE: Final = ("end", "point")
+_does: Final = partial(Call, by_end=True)
 
 LOGS: Final = Logs(
     machines=(ObservedMaster,),
     operations={
-        "submit": Call("a job, the item, comes", _AT_ONCE, ("item",)),
-        "ask": Call("an ask of a worker, the process, comes; value: the jobs that it had got",
-                    _AT_ONCE),
-        "done": Call("a worker is done with its job", _AT_ONCE),
-        "gives": Call("a job goes to a worker, the process", _AT_ONCE, ("item",)),
-        "drops": Call("a job is dropped", _AT_ONCE, ("item",)),
-        "rest": Call("the master does no more for the time being", _AT_ONCE),
+        "submit": _does("a job, the item, comes", needs=("item",)),
+        "ask": _does("an ask of a worker, the process, comes; value: the jobs that it had got"),
+        "done": _does("a worker is done with its job"),
+        "gives": _does("a job goes to a worker, the process", needs=("item",)),
+        "drops": _does("a job is dropped", needs=("item",)),
+        "rest": _does("the master does no more for the time being"),
     },
     settings={"places": "jobs that may wait"},
     required=("places",),

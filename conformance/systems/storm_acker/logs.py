@@ -8,7 +8,8 @@ as long as it has an entry; that it was answered, or has expired, is remembered 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from ....spec.storm.acking import observed_acker as chapter
@@ -48,16 +49,20 @@ class AckerJudge(StepJudge):
     machine = ObservedAcker
     reuse = ROOTS
     rules = ids_of(_RULES)
+    own = ("_values", "_tasks", "_message")
+    clocks = dict.fromkeys(_ANSWERS, "acker")
 
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
         super().__init__(key, terms, notes, common)
-        self._places = Places(0, Room(self.live, self.reuse))
+        self._room = Room(self.live, self.reuse)
+        self._places = Places(0, self._room)
         self._values: dict[Hashable, int] = {}
         self._tasks: dict[Hashable, str] = {}       # the spout task that INIT named
         self._told, self._expired = Ended(terms.remember), Ended(terms.remember)
         self._message: Event | None = None      # the last one; its answer may follow
         self._ticks = 0
         self._older: set[Hashable] = set()      # than a log that begins in the middle, perhaps
+        self._may_leave: dict[Hashable, None] = {}      # roots without an entry in some state
 
     def constants(self) -> Mapping[str, int]:
         return {"N": self.terms.settings["buckets"], "R": 8}
@@ -75,7 +80,7 @@ class AckerJudge(StepJudge):
         elif self.terms.from_start:
             self.step(event, _SIZED, count=event.value or 0)
 
-    def end(self) -> None:
+    def at_end(self) -> None:
         if self.terms.drained:
             self.settles()
 
@@ -158,25 +163,40 @@ class AckerJudge(StepJudge):
         """The place of a root; what is remembered of it is put there."""
         is_new = item not in self._places.of
         at = self._places.take(item)
-        if at is not None and is_new:
+        if at is not None and (is_new or self.in_orders):
             for ended, those in ((self._told, self.now.told), (self._expired, self.now.expired)):
                 if ended.has(self.key, item):
                     those.add(at)
         return at
 
     def _leave(self, *items: Hashable) -> None:
-        """Roots have no entry any more."""
+        """Roots have no entry any more, if they have none in any state."""
+        for item in items:
+            self._values.pop(item, None)
+            self._tasks.pop(item, None)
+        if self.in_orders:
+            self._may_leave |= dict.fromkeys(items)
+        else:
+            self._gone(items)
+
+    def _gone(self, items: Iterable[Hashable]) -> None:
+        """Roots leave their places, and what is known of them is remembered."""
         for item in items:
             at = self._places.of[item]
             for ended, those in ((self._told, self.now.told), (self._expired, self.now.expired)):
                 if at in those:
                     ended.add(self.key, item)
             self._places.leave(item)
-            self._values.pop(item, None)
-            self._tasks.pop(item, None)
 
+    def settles_down(self) -> None:
+        if self._may_leave:
+            left, of = self.now.left, self._places.of
+            self._gone([item for item in self._may_leave if item in of and not left[of[item]]])
+            self._may_leave = {}
 
-_AT_ONCE: Final = ("end", "point")
+    def restore(self, saved: Any) -> None:
+        super().restore(saved)
+        self._room.grows(self.now.R)    # there may have been fewer places
 
 
 def _whole(terms: Terms, notes: Notes, names: Any, common: Any) -> Any:
@@ -189,23 +209,23 @@ def _whole(terms: Terms, notes: Notes, names: Any, common: Any) -> Any:
                        make=lambda key, noted: AckerJudge(key, terms, noted, common))
 
 
+_does: Final = partial(Call, by_end=True)
+
 LOGS: Final = Logs(
     machines=(ObservedAcker,),
     operations={
-        "init": Call("INIT of the root, the item, comes; value: the xor of its edges; process: the "
-                     "spout task that it names",
-                     _AT_ONCE, ("item", "value")),
-        "ack": Call("an ACK of the root comes; value: the xor of the edges that it has",
-                    _AT_ONCE, ("item", "value")),
-        "fail": Call("a FAIL of the root comes", _AT_ONCE, ("item",)),
-        "reset_timeout": Call("a RESET_TIMEOUT of the root comes", _AT_ONCE, ("item",)),
-        "tick": Call("a period of the message timeout passes", _AT_ONCE),
-        "tells_ack": Call("the acker answers ack for the root, to the spout task that is the "
-                          "process, directly after what caused it",
-                          _AT_ONCE, ("item",)),
-        "tells_fail": Call("the same with fail", _AT_ONCE, ("item",)),
-        "tells_reset": Call("the acker passes a RESET_TIMEOUT on", _AT_ONCE, ("item",)),
-        "size": Call("the acker has entries of value roots", _AT_ONCE, ("value",)),
+        "init": _does("INIT of the root, the item, comes; value: the xor of its edges; process: "
+                      "the spout task that it names", needs=("item", "value")),
+        "ack": _does("an ACK of the root comes; value: the xor of the edges that it has",
+                     needs=("item", "value")),
+        "fail": _does("a FAIL of the root comes", needs=("item",)),
+        "reset_timeout": _does("a RESET_TIMEOUT of the root comes", needs=("item",)),
+        "tick": _does("a period of the message timeout passes"),
+        "tells_ack": _does("the acker answers ack for the root, to the spout task that is the "
+                           "process, directly after what caused it", needs=("item",)),
+        "tells_fail": _does("the same with fail", needs=("item",)),
+        "tells_reset": _does("the acker passes a RESET_TIMEOUT on", needs=("item",)),
+        "size": _does("the acker has entries of value roots", needs=("value",)),
     },
     settings={"buckets": "ticks that an entry lives"},
     required=("buckets",),

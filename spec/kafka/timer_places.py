@@ -28,4 +28,5 @@ class TimerPlaces(ObservedTimer):
         self.phase[task] = Phase.NEW
 
 
-TASKS = Reuse(TimerPlaces, "K", ("task",), kept=("phase",), comes=("add",), unused=("fail",))
+TASKS = Reuse(TimerPlaces, "K", ("task",), {"D": 1, "H": 3, "T": 3, "M": 1}, kept=("phase",),
+              comes=("add",), unused=("fail",))

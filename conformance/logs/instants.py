@@ -19,7 +19,7 @@ __all__ = ["Instant", "Instants", "Span"]
 
 @dataclass(eq=False)
 class Span:
-    """Something that happened between two instants: its ``end`` says what, None until that was read.
+    """Something that happened between two instants: its ``end`` says what; None until it is read.
     ``at`` are the places of both in the log; None for a beginning that it has not."""
 
     begin: Event | None

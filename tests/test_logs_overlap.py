@@ -121,7 +121,7 @@ def with_clocks(events: Sequence[Event], rng: random.Random, tolerance: int) -> 
 def test_points_of_clocks_that_differ_may_have_been_in_another_order(fault: str) -> None:
     """A right log passes all the same; of faults most are found."""
     found = Counter[str]()
-    for seed in range(12):
+    for seed in range(6):
         rng = random.Random(seed)
         log = recorded(rng, fault, calls=80, callers=rng.choice([2, 4]), law=3, overlap=0.0)
         if log.has_fault or not fault:
@@ -132,7 +132,7 @@ def test_points_of_clocks_that_differ_may_have_been_in_another_order(fault: str)
     if fault:
         assert found["violated"] > found["unknown"] + found["passed"], found
     else:
-        assert found["passed"] == 12
+        assert found["passed"] == 6
 
 
 def test_a_backlog_does_not_multiply_the_orders() -> None:

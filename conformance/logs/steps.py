@@ -163,9 +163,7 @@ class StepJudge:
                 self._all = None
         if self.terms.tolerance and self._overlap is None:
             self._differs(event)
-        if self._closed:
-            pass
-        elif self._instants is not None:
+        if self._instants is not None:
             for is_end, span in self._instants.of(event):
                 self._takes_next(span.said(is_end))
         else:

@@ -1,13 +1,13 @@
 """How many events a second ``checkvalve judge`` takes, here and on Spark, with violations planted.
 
 Each observer judges a log that is generated as Parquet: many keys, a hot one, calls that overlap
-(5 % of those of the small keys, and of all of ``delivery, calls``, whose clocks differ; at the hot
-queue nearly all, with 4+4 callers). One key in a thousand has a violation, and the hot one has: all
-have to be found, and no other. Beside it is the same log with texts as items (from Parquet, CSV and
-JSON lines), in four files in the order of their clocks, and judged event by event; the same machine
-in the interpreter, on the beginning of the hot key; Spark beside its own floor, the same plan in
-which nothing is judged, and how many times the seconds of one machine it takes over that floor; and
-TLC, which validates the beginning of the hot key.
+(5 % of those of the small keys, and of all of ``delivery, calls``, with clocks that differ; nearly
+all at the hot queue, with 4+4 callers). One key in a thousand has a violation, and the hot one has:
+all have to be found, and no other. Beside it is the same log with texts as items (from Parquet, CSV
+and JSON lines), in four files in the order of their clocks, and judged event by event; the same
+machine in the interpreter, on the beginning of the hot key; Spark beside its own floor, the same
+plan in which nothing is judged, and how many times the seconds of one machine it takes over that
+floor; and TLC, which validates the beginning of the hot key.
 ``make bench-judge``; ``ARGS=--quick`` takes a minute.
 """
 

@@ -104,7 +104,8 @@ def election(rng: random.Random, fault: _Fault) -> Acts:
 def executor(rng: random.Random, fault: _Fault) -> Acts:
     """Two workers, two places, and what is too much is refused. A fault: a task too many runs, out
     of turn, though it was refused, or twice; or its future has what it has not."""
-    waiting, running, refused, ended, number = deque[str](), list[str](), list[str](), list[str](), 0
+    waiting, running, number = deque[str](), list[str](), 0
+    refused, ended = list[str](), list[str]()
 
     def starts() -> Acts:
         while waiting and len(running) < 2:

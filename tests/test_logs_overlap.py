@@ -17,11 +17,11 @@ from checkvalve.conformance.systems.catalogue import SYSTEMS
 Span = tuple[int, int, Event]
 
 
-def judged(events: Sequence[Event], law: int) -> Notes:
+def judged(events: Sequence[Event], law: int, tolerance: int = 0) -> Notes:
     """The notes on one queue."""
     logs = SYSTEMS["delivery"].logs
     assert logs is not None
-    notes, terms = Notes(), Terms({"law": law})
+    notes, terms = Notes(), Terms({"law": law}, tolerance=tolerance)
     judge = logs.judge("k", terms, notes, logs.common(terms, notes))
     for event in events:
         judge.take(event)
@@ -107,6 +107,32 @@ def test_most_faults_are_found_and_the_others_are_unknown(fault: str) -> None:
             found[outcome(judged(log.events, 3))] += 1
     assert found["violated"] > 3 * found["unknown"]
     assert found["passed"] <= (2 if fault == "lost" else 0)
+
+
+def with_clocks(events: Sequence[Event], rng: random.Random, tolerance: int) -> list[Event]:
+    """The ends of calls, of which none overlap, as points by the clock of each process."""
+    ahead = {each.process: rng.randrange(tolerance + 1) for each in events}
+    ends = [each._replace(phase="point", call=-1, time=10 * at + ahead[each.process])
+            for at, each in enumerate(events) if each.phase == "end"]
+    return sorted(ends, key=lambda each: each.time or 0)
+
+
+@pytest.mark.parametrize("fault", ["", *FAULTS])
+def test_points_of_clocks_that_differ_may_have_been_in_another_order(fault: str) -> None:
+    """A right log passes all the same; of faults most are found."""
+    found = Counter[str]()
+    for seed in range(6):
+        rng = random.Random(seed)
+        log = recorded(rng, fault, calls=80, callers=rng.choice([2, 4]), law=3, overlap=0.0)
+        if log.has_fault or not fault:
+            points = with_clocks(log.events, rng, 40)
+            notes = judged(points, 3, 40)
+            found[outcome(notes)] += 1
+            assert all(each.event in points for each in notes.findings)
+    if fault:
+        assert found["violated"] > found["unknown"] + found["passed"], found
+    else:
+        assert found["passed"] == 6
 
 
 def test_a_backlog_does_not_multiply_the_orders() -> None:

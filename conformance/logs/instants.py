@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 from .events import Event
 
-__all__ = ["Instant", "Instants", "Span"]
+__all__ = ["Instant", "Instants", "Span", "as_read"]
 
 
 @dataclass(eq=False)
 class Span:
-    """Something that happened between two instants: its ``end`` says what, None until that was read.
+    """Something that happened between two instants: its ``end`` says what; None until it is read.
     ``at`` are the places of both in the log; None for a beginning that it has not."""
 
     begin: Event | None
@@ -33,6 +33,16 @@ class Span:
         found = [] if self.begin is None or begin_at is None else [(begin_at, self.begin)]
         return found if self.end is None else [*found, (end_at, self.end)]
 
+    def said(self, is_end: bool) -> Event:
+        """One of its events; those of a point are the begin and the end of a call, with a number of
+        its own below -1."""
+        event = self.end if is_end else self.begin
+        if self.begin is None:
+            assert self.end is not None
+            event = self.end._replace(phase="end" if is_end else "begin", call=-1 - self.at[1])
+        assert event is not None
+        return event
+
     def is_before(self, other: Span) -> bool:
         """True if it had ended, by the clock that both have, when the other began."""
         if self.end is None:
@@ -40,6 +50,13 @@ class Span:
         begin = other.begin or other.end
         assert begin is not None
         return _time_of(self.end) < _time_of(begin)
+
+
+def as_read(event: Event) -> Event | None:
+    """An event as it was read: the point of which it is the end, None for its begin."""
+    if event.call >= -1:
+        return event
+    return None if event.phase == "begin" else event._replace(phase="point", call=-1)
 
 
 Instant = tuple[bool, Span]

@@ -1,4 +1,4 @@
-"""Events whose order is not certain, in every order in which they may have been.
+"""Events of which the order is not certain, in every order in which they may have been.
 
 Of a master, an acker, an election few things overlap at a time, so all orders of these are
 followed: a place is in all states that one of them leads to, each with the calls that have had

@@ -20,6 +20,7 @@ from ...spec.notation.machine import Machine
 from ...spec.notation.places import Reuse
 from ...spec.notation.rules import Rule
 from .events import Event
+from .instants import Instants, as_read
 from .kinds import Terms
 from .live import Live, frozen
 from .many import Many, Unclear, Ways, step
@@ -81,6 +82,7 @@ class StepJudge:
         self._common = common
         self._open: dict[int, Event] = {}
         self._overlap: Overlap | Orders | None = None
+        self._instants: Instants | None = None      # where points are calls, for one order
         self._scratch = Notes()
         self._outcome: Failure | str | None = None
         self._is_trial = False
@@ -128,10 +130,20 @@ class StepJudge:
             self._all.append(event)
             if len(self._all) > WHOLE:
                 self._all = None
+        if self.terms.tolerance and self._overlap is None:
+            self._differs(event)
+        if self._instants is not None:
+            for is_end, span in self._instants.of(event):
+                self._takes_next(span.said(is_end))
+        else:
+            self._takes_next(event)
+        self._recent.append(event)
+
+    def _takes_next(self, event: Event) -> None:
+        if self._closed:
+            return
         if self._overlap is not None:
             self._overlap.take(event)
-        elif self.terms.tolerance and (not self.of_few_items or event.phase == "point"):
-            self._differs(event)
         elif self._open and not self.may_overlap and any(
                 each.process != event.process or (self.own is not None and number != event.call)
                 for number, each in self._open.items()):
@@ -150,7 +162,6 @@ class StepJudge:
             except LostTrack:
                 self.unsure("it may be in more than "
                             f"{counted(self.terms.states, 'state')} (--max-states)", event)
-        self._recent.append(event)
 
     def _begins_anywhere(self) -> None:
         """At the first event of a log that begins in the middle, be in all states."""
@@ -160,12 +171,13 @@ class StepJudge:
         self._is_new = False
 
     def _differs(self, event: Event) -> None:
-        if self.own is None or not self.terms.from_start:
+        if self.terms.from_start and self.own is not None:
+            self._overlap = Orders(self, self.terms.tolerance, self.terms.states)
+        elif self.terms.from_start and self.of_few_items:
+            self._overlap, self._instants = Overlap(self), Instants(self.terms.tolerance)
+        elif not self.of_few_items or event.phase == "point":
             self.unsure("clocks that may differ do not show in which order it took its events",
                         event)
-            return
-        self._overlap = Orders(self, self.terms.tolerance, self.terms.states)
-        self._overlap.take(event)
 
     def _overlaps(self, event: Event) -> None:
         if not (self.of_few_items or self.own is not None) or not self.terms.from_start:
@@ -179,6 +191,8 @@ class StepJudge:
 
     def end(self) -> None:
         """The log is over; a reaction that it does not have may be cut off with it."""
+        for is_end, span in self._instants.rest() if self._instants is not None else ():
+            self._takes_next(span.said(is_end))
         if self._closed:
             return
         if self._overlap is not None:
@@ -271,7 +285,8 @@ class StepJudge:
         """Return what is broken by some events about a few items, if no other events matter to
         that."""
         notes = Notes()
-        judge = type(self)(self.key, self.terms, notes, self._common)
+        terms = replace(self.terms, tolerance=0)    # they are in one order
+        judge = type(self)(self.key, terms, notes, self._common)
         judge._all = None
         for event in events:
             judge.take(event)
@@ -281,7 +296,9 @@ class StepJudge:
     def violates(self, finding: Finding) -> None:
         """Note a violation; nothing more is judged."""
         self._closed = True
-        self.notes.violated(replace(finding, before=tuple(self._recent)))
+        self.notes.violated(replace(
+            finding, event=as_read(finding.event) or finding.event, before=tuple(self._recent),
+            whole=tuple(event for each in finding.whole if (event := as_read(each)) is not None)))
 
     @property
     def is_over(self) -> bool:
@@ -343,7 +360,7 @@ class StepJudge:
             self._outcome = self._outcome or why
             return
         if not self._closed:
-            self.notes.unsure(self.rules, self.key, why, event)
+            self.notes.unsure(self.rules, self.key, why, event and (as_read(event) or event))
         self._closed = True
 
     def is_foreign(self, why: str, event: Event) -> None:

@@ -130,7 +130,7 @@ class WholeThings:
 
         rows, segments = sorted_by_key(joined([self.held, rows]))
         held = nothing()
-        if not are_all:
+        if len(rows) and not are_all:
             waits = np.zeros(len(rows), bool)
             last = segments.ends - 1
             waits[last] = self.waits(rows)[last]

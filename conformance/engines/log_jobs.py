@@ -433,7 +433,8 @@ def _by_key(job: Job, jobs: int, pool: ProcessPoolExecutor) -> Judged | None:
     waiting = {pool.submit(_share, job, number, jobs) for number in range(jobs)}
     rows: list[dict[str, Any]] = []
     spent = ""
-    latest = job.deadline.to_tell()
+    latest = Deadline(job.deadline.seconds + _GRACE_S, job.deadline.clock)
+    latest.started = job.deadline.started
     while waiting:
         done, waiting = wait(waiting, _LOOK_S, FIRST_COMPLETED)
         for each in done:

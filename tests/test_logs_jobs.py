@@ -19,7 +19,6 @@ from test_spark_columns import in_parts
 from checkvalve.conformance.columns import run
 from checkvalve.conformance.engines import log_jobs
 from checkvalve.conformance.engines.local import process_pool
-from checkvalve.conformance.engines.log_columns import UNFIT
 from checkvalve.conformance.engines.log_jobs import Job, judge_in_jobs
 from checkvalve.conformance.logs.answer import outcome_of
 from checkvalve.conformance.logs.mapping import plain
@@ -90,7 +89,7 @@ def queue_of(path: Path, items: int, terms: Any = None, deadline: Deadline | Non
 def test_each_process_keeps_to_the_budgets(
     budget: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In real processes: one whose time or memory is spent ends all of them, and the answer is
+    """In real processes: one that has spent its time or memory ends all of them, and the answer is
     unknown, with what was spent. None of them is left."""
     monkeypatch.setattr(log_jobs, "process_pool", process_pool)
     before = set(multiprocessing.active_children())

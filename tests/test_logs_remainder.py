@@ -184,8 +184,8 @@ def test_the_answer_of_pieces_is_that_of_one_process(
 def test_tasks_of_a_cluster_count_what_one_process_counts(
     suite: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What they leave is judged by one task for each part of the keys, whatever the format. Where
-    anything is found by one process, they say that the log is to be judged otherwise."""
+    """One task for each part of the keys judges the remainders of all. Where one process finds
+    anything, they say that the log is to be judged otherwise."""
     monkeypatch.setattr(run, "LEAST", 0)
     monkeypatch.setattr(remainder, "_KEYS_MOST", 4)
     unfit = 0

@@ -1,4 +1,4 @@
-"""What a piece of a log leaves, where each thing of a key is judged by itself.
+"""The remainder of a piece of a log, where each thing of a key is judged by itself.
 
 An item that is put and taken within a piece, or a root of which all messages are in it, matters to
 nothing else: it is judged where the piece is read, and what is left of it is that it was there.
@@ -57,8 +57,8 @@ class Divided(Whole, Protocol):
     """A ``Whole`` of things that are judged each by itself."""
 
     def remainder(self, rows: Rows) -> Remainder | None:
-        """What some rows leave, where nothing is known of those before; None if they need a closer
-        look."""
+        """Return what some rows leave, with nothing known of those before; None if they need a
+        closer look."""
         ...
 
     def fits(self, left: Remainder) -> bool:
@@ -72,7 +72,7 @@ class Divided(Whole, Protocol):
 
 def remainders_of(logs: Logs, terms: Terms, names: Names, parts: Iterable[Rows]
                   ) -> Iterator[Remainder | None]:
-    """What the chunks of a piece leave. Raises ``Unfit``."""
+    """The remainders of the chunks of a piece. Raises ``Unfit``."""
     for rows in gathered(iter(parts)):
         if not _has_no(rows.call):
             raise Unfit     # of each identity of a call it would have to be said that it began
@@ -157,7 +157,7 @@ class _Few:
         return np.where(column == NONE, -1, np.searchsorted(self._numbers, column))
 
     def named(self, name: Callable[[int], Any]) -> list[Any]:
-        """What they stand for, in their new order."""
+        """The names of the numbers, in their new order."""
         return list(map(name, self._numbers.tolist()))
 
 

@@ -238,8 +238,8 @@ def _pieces(job: Job, jobs: int) -> list[_Reader]:
 
 def _in_order(pool: ProcessPoolExecutor, made: Callable[[_Reader], T], readers: Sequence[_Reader],
               ahead: int, looks: Callable[[], None]) -> Iterator[tuple[_Reader, T]]:
-    """What is ``made`` of pieces, in their order; so many are made ahead. The wait for each
-    ``looks`` at the clock."""
+    """The pieces with what is ``made`` of them, in their order; so many are made ahead. The wait
+    for each ``looks`` at the clock."""
     from concurrent.futures import wait
 
     waiting: list[Future[T]] = []
@@ -278,8 +278,8 @@ def _again(composition: Composition, reader: _Reader, refused: dict[str, list[in
 
 @dataclass(frozen=True)
 class _Left:
-    """What the rows of a piece leave, up to ``upto``, with the lines that were ignored so far; None
-    where they need a closer look."""
+    """The remainder of rows of a piece, up to ``upto``, with the lines that were ignored so far;
+    None where they need a closer look."""
 
     sent: Sent | None
     upto: int
@@ -287,8 +287,8 @@ class _Left:
 
 
 def _remainders(reader: _Reader) -> tuple[list[_Left], str] | None:
-    """What the chunks of some rows leave, in a process of its own, with the counts of their
-    reading; None where the log cannot be judged so."""
+    """The remainders of some rows, chunk by chunk, in a process of its own, with the counts of
+    their reading; None where the log cannot be judged so."""
     log, names = reader.names()
     upto = 0
 

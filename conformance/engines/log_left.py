@@ -91,7 +91,7 @@ def _rows(following: _Following, reading: Reading, names: Names) -> Iterator[Row
 
 
 def _of_part(left: Remainder, mine: Any, counts: bool) -> Remainder:
-    """What some keys leave; the counts are those of all keys, or none."""
+    """The remainder of some keys; the counts are those of all keys, or none."""
     return replace(
         left, rows=left.rows.at(mine[left.rows.key]), over=left.over[mine[left.over // ITEM_MAX]],
         of=left.of * counts, lasts=left.lasts.at(mine[left.lasts.key]),

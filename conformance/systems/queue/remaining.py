@@ -1,4 +1,4 @@
-"""What a piece of a log of unordered queues leaves: see ``columns.remainder``.
+"""The remainder of a piece of a log of unordered queues: see ``columns.remainder``.
 
 An item that is put and taken within the piece, by plain calls, leaves nothing. Neither does a take
 that found nothing, but for a check: at that line, no more items may certainly be inside than takes
@@ -23,7 +23,7 @@ __all__ = ["are_plain", "remainder_of"]
 
 
 def remainder_of(meant: Meant, rows: Rows) -> Remainder:
-    """What some rows leave, where nothing is known of those before."""
+    """The remainder of some rows, where nothing is known of those before."""
     import numpy as np
 
     kept, segments = by_key(fresh(rows))

@@ -166,12 +166,12 @@ class WholeQueues:
     # --- pieces of a log, where the order is not judged: see Divided -------------------------
 
     def remainder(self, rows: Rows) -> Remainder:
-        """What some rows leave: items that were put and taken among them leave nothing."""
+        """The remainder of some rows, without the items that were put and taken among them."""
         self._learns()
         return remainder_of(self._meant, rows)
 
     def fits(self, left: Remainder) -> bool:
-        """See ``Divided``."""
+        """True if the rows with this remainder are plain after those so far."""
         import numpy as np
 
         self._grows()
@@ -180,7 +180,7 @@ class WholeQueues:
         return are_plain(self._meant, open_.at(mine), left, _LEFT)
 
     def joins(self, left: Remainder) -> None:
-        """See ``Divided``."""
+        """Be behind the rows with this remainder, which fits."""
         machines = self._all[0]
         assert isinstance(machines, NoMachines)
         machines.is_checked = True      # that the takes which found nothing are right

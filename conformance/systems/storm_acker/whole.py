@@ -202,7 +202,8 @@ class WholeAckers(WholeThings):
     # --- pieces of a log: see Divided ---------------------------------------------------------
 
     def remainder(self, rows: Rows) -> Remainder | None:
-        """What some rows leave: the roots that were answered among them leave nothing."""
+        """The remainder of some rows, without the roots that were answered among them; None where
+        an answer is out of place."""
         import numpy as np
 
         rows, segments = sorted_by_key(rows)
@@ -238,7 +239,8 @@ class WholeAckers(WholeThings):
             none[:, :2], none, len(rows), segments.keys)
 
     def fits(self, left: Remainder) -> bool:
-        """See ``Divided``: no root is known that was answered elsewhere, and the rows are plain."""
+        """True if the rows with this remainder are plain after those so far: no root is known that
+        was answered among them."""
         import numpy as np
 
         held = self.held.key * ITEM_MAX + self.held.item
@@ -252,7 +254,7 @@ class WholeAckers(WholeThings):
         return not len(np.concatenate(chunk.bad))
 
     def joins(self, left: Remainder) -> None:
-        """See ``Divided``."""
+        """Be behind the rows with this remainder, which fits."""
         super().joins(left)
         self._adds(left.of)
         self._told.add(left.over, left.over)

@@ -28,6 +28,7 @@ from checkvalve.conformance.logs.kinds import Terms
 from checkvalve.conformance.logs.mapping import Mapped, plain
 from checkvalve.conformance.logs.rows import counts_of, rows_of
 from checkvalve.conformance.logs.run import Judged, terms_of
+from checkvalve.spec.notation.errors import InputError
 
 SETTINGS = {"queue": {"order": 0}, "storm.acker": {"buckets": 3}}
 
@@ -208,6 +209,24 @@ def test_tasks_of_a_cluster_count_what_one_process_counts(
                 *map(same, added([*rows_of(one.notes), *counts_of(one)]))], seed
         assert seed % 2 or not any(UNFIT in row for row in found)
     assert unfit
+
+
+def test_a_line_that_is_no_event_is_named_also_after_a_violation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One process goes on where a piece is not plain; if it cannot, the log is begun anew."""
+    monkeypatch.setattr(run, "LEAST", 0)
+    monkeypatch.setattr(log_jobs, "LEAST", 0)
+    monkeypatch.setattr(log_jobs, "process_pool", ThreadPoolExecutor)
+    monkeypatch.setattr(log_jobs, "_ROWS", 200)
+    some = rows("queue", 4)
+    some[300] = {**some[300], "operation": "take", "item": 99_999, "phase": "end"}
+    some[-1] = {**some[-1], "operation": "none"}
+    path = written(tmp_path / "log.parquet", some)
+    job = Job("queue", terms_of(plain(), {"order": 0}, False, 1_000), (path,), plain())
+    for jobs in (1, 2):
+        with pytest.raises(InputError, match="the operation 'none' is not known"):
+            judge_in_jobs(job, jobs)
 
 
 def left_over(path: Path, suite: str, mapped: Mapped, terms: Terms, random: Random

@@ -344,6 +344,8 @@ def _by_item(job: Job, jobs: int, pool: ProcessPoolExecutor, watch: Callable[[in
             break
         found.events, found.keys = joined.run.ends()
     except (Unfit, NotNative, InputError, UnicodeDecodeError):
+        assert job.stop is not None
+        job.stop.unlink(missing_ok=True)    # it is judged by key, by the same processes
         return None
     except Spent as late:
         found.spent = str(late)

@@ -244,9 +244,11 @@ class Composition:
         return refused
 
     def again(self, refused: Mapping[str, Sequence[int]], opened: Callable[[], Opened],
-              before: Mapping[str, Sequence[Event]]) -> None:
+              before: Mapping[str, Sequence[Event]], watch: Callable[[int], None] = lambda at: None
+              ) -> None:
         """Judge a piece again, which is ``opened`` anew, for the keys and machines that refuse an
-        event of it; ``before`` are the last ones of each key."""
+        event of it; ``before`` are the last ones of each key, and ``watch`` is called now and
+        then."""
         groups: dict[tuple[int, ...], list[str]] = {}
         for name, numbers in refused.items():
             groups.setdefault(tuple(numbers), []).append(name)
@@ -258,7 +260,7 @@ class Composition:
                              for number in numbers] for name in names}
             found = {name: self._found.setdefault(name, set()) for name in names}
             whole.continues_with(numbers, states, found, before)
-            run = Run(whole.names.logs, whole, whole.names)
+            run = Run(whole.names.logs, whole, whole.names, watch)
             for rows in of_keys(whole.names, parts, names):
                 whole.loads(rows)
                 run.takes(rows)

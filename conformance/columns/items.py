@@ -48,6 +48,11 @@ class Items:
         self._names.append(names)
         return found
 
+    @property
+    def are_texts(self) -> bool:
+        """True if so many of them are remembered, and not all."""
+        return self._most is not None
+
     def number(self, name: Any) -> int:
         """The number of an item; -1 for one that is not known."""
         return self._number.get(name, -1)

@@ -231,13 +231,17 @@ class Names:
 
 
 def _numbered(given: Sequence[Any], known: dict[Any, int], names: list[str]) -> Sequence[int]:
-    """The numbers of names, those that are new behind the others."""
+    """The numbers of names, those that are new behind the others. A number and its text are one
+    name: so it is event by event, too."""
     get = known.get
     found = [get(one, -1) for one in given]     # of most it is known, in every chunk again
     for at, number in enumerate(found):
         if number < 0:
-            found[at] = known[given[at]] = len(names)
-            names.append("" if given[at] is None else str(given[at]))
+            text = "" if given[at] is None else str(given[at])
+            number = known.setdefault(text, len(names))
+            if number == len(names):
+                names.append(text)
+            found[at] = known[given[at]] = number
     return found
 
 

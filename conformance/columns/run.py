@@ -200,6 +200,15 @@ class Run:
             judge.end()
         return Counted(self.events, int(self._seen.sum()))
 
+    def joins(self, events: int, keys: Any, how: Callable[[], None]) -> None:
+        """Have so many rows of some keys judged elsewhere, all of which were plain; the whole
+        learns ``how``."""
+        self.events += events
+        self._seen = _longer(self._seen, len(self._names.keys))
+        self._seen[keys] = True
+        how()
+        self._forgets()
+
     def takes(self, rows: Rows) -> None:
         """Judge a chunk: rows of keys that were handed over go to the judges of one key, all others
         to the whole."""
@@ -217,6 +226,9 @@ class Run:
         if len(rows):
             handed = self._whole.takes(rows)
         self._feeds(parts, handed)
+        self._forgets()
+
+    def _forgets(self) -> None:
         items = self._names.items
         if items is not None and items.is_full:
             items.forgets(self._whole.items())

@@ -81,9 +81,7 @@ class Early:
         """Take the rows of some keys, sorted by key."""
         import numpy as np
 
-        top = int(segments.keys.max()) + 1
-        if top > len(self._sizes):
-            self._sizes = np.append(self._sizes, np.zeros(2 * top - len(self._sizes), np.int64))
+        self._grows(int(segments.keys.max()) + 1)
         before = self._sizes[segments.keys]
         self._sizes[segments.keys] = after = before + segments.sizes
         fits = after <= self._most
@@ -93,6 +91,13 @@ class Early:
         if 2 * self._gone > sum(map(len, self._parts)):
             parts = [part.at(self._sizes[part.key] <= self._most) for part in self._parts]
             self._parts, self._gone = [part for part in parts if len(part)], 0
+
+    def exceeds(self, keys: Numbers) -> None:
+        """Some keys have too many rows by now, wherever these were judged."""
+        self._grows(int(keys.max()) + 1)
+        before = self._sizes[keys]
+        self._gone += int(before[before <= self._most].sum())
+        self._sizes[keys] = self._most + 1
 
     def of(self, key: int, more: Rows) -> Rows | None:
         """All rows of a key, after some more of it; None if they are too many."""
@@ -110,3 +115,9 @@ class Early:
         import numpy as np
 
         return np.concatenate([nothing().item, *(part.item for part in self._parts)])
+
+    def _grows(self, top: int) -> None:
+        import numpy as np
+
+        if top > len(self._sizes):
+            self._sizes = np.append(self._sizes, np.zeros(2 * top - len(self._sizes), np.int64))

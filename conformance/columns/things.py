@@ -25,6 +25,7 @@ from ..logs.understanding import Calls
 from .calls import in_groups
 from .cells import Unfit
 from .recent import Recent
+from .remainder import Remainder
 from .rows import ITEM_MAX, Names, Rows, joined, nothing
 from .runs import Runs
 from .segments import Handed, Segments, sorted_by_key
@@ -101,7 +102,7 @@ class WholeThings:
         self.terms, self.notes, self.names, self.runner = terms, notes, names, runner
         self.known = Known(runner.words, self.columns)
         self._make = make
-        self._held = nothing()
+        self.held = nothing()
         self._recent, self._early = Recent(AROUND), Early(WHOLE)
         self._operations = list(names.logs.operations)
         self._no_names = self.known.what
@@ -111,14 +112,7 @@ class WholeThings:
         are no more."""
         import numpy as np
 
-        rows, segments = sorted_by_key(joined([self._held, rows]))
-        held = nothing()
-        if not are_all:
-            waits = np.zeros(len(rows), bool)
-            last = segments.ends - 1
-            waits[last] = self.waits(rows)[last]
-            if waits.any():
-                held, (rows, segments) = rows.at(waits), sorted_by_key(rows.at(~waits))
+        rows, segments, held = self.split(rows, are_all)
         if len(self.names.keys) > _KEYS_MAX:
             raise Unfit
         handed = self._judged(rows, segments) if len(rows) else []
@@ -126,19 +120,43 @@ class WholeThings:
             gone = np.isin(held.key, [each.key for each in handed])
             handed = [each.with_more(held.at(held.key == each.key)) for each in handed]
             held = held.at(~gone)
-        self._held = held
+        self.held = held
         return handed
+
+    def split(self, rows: Rows, are_all: bool) -> tuple[Rows, Segments, Rows]:
+        """The rows that are understood with the next ones of the log, by key; and those that are
+        not yet, unless there are no more."""
+        import numpy as np
+
+        rows, segments = sorted_by_key(joined([self.held, rows]))
+        held = nothing()
+        if len(rows) and not are_all:
+            waits = np.zeros(len(rows), bool)
+            last = segments.ends - 1
+            waits[last] = self.waits(rows)[last]
+            if waits.any():
+                held, (rows, segments) = rows.at(waits), sorted_by_key(rows.at(~waits))
+        return rows, segments, held
+
+    def joins(self, left: Remainder) -> None:
+        """Take what rows leave that were judged elsewhere, and know the last ones of these."""
+        handed = self.takes(left.rows)
+        assert not handed, "it fits"
+        if len(left.lasts):
+            lasts, segments = sorted_by_key(left.lasts)
+            self._recent.takes(lasts, segments)
+            self._early.exceeds(segments.keys)
 
     def ends(self) -> list[Handed]:
         """The log is over; what is not understood yet never will be."""
-        held, self._held = self._held, nothing()
+        held, self.held = self.held, nothing()
         return self.takes(held, are_all=True) if self.terms.drained and len(held) else []
 
     def items(self) -> Numbers:
         """The numbers of the items that are in use, or may be shown."""
         import numpy as np
 
-        return np.concatenate([self._recent.items(), self._early.items(), self._held.item,
+        return np.concatenate([self._recent.items(), self._early.items(), self.held.item,
                                self.known.what % ITEM_MAX])
 
     def forgets(self, least: int) -> None:
@@ -215,11 +233,7 @@ class WholeThings:
     def _judged(self, rows: Rows, segments: Segments) -> list[Handed]:
         import numpy as np
 
-        chunk = self.plan(rows, segments)
-        before = self.states(chunk)
-        states, stops = self._runs(chunk, before)
-        chunk.bad.append(chunk.row[stops[stops >= 0]])
-        self.across(chunk)
+        chunk, before, states, _ = self.tried(rows, segments)
         upto = segments.first_of(np.concatenate(chunk.bad))
         stopped = upto < segments.ends
         taken: Any = slice(None)
@@ -243,6 +257,17 @@ class WholeThings:
         self._recent.takes(rows, segments)
         self._early.takes(rows, segments)
         return handed
+
+    def tried(self, rows: Rows, segments: Segments) -> tuple[Chunk, Numbers, Numbers, Numbers]:
+        """The steps of some rows, which are sorted by key, with all that is bad; the states of the
+        things before and after; and by thing the step that its machine refused, -1 for none.
+        Nothing is known of that yet."""
+        chunk = self.plan(rows, segments)
+        before = self.states(chunk)
+        states, stops = self._runs(chunk, before)
+        chunk.bad.append(chunk.row[stops[stops >= 0]])
+        self.across(chunk)
+        return chunk, before, states, stops
 
     def _runs(self, chunk: Chunk, before: Numbers) -> tuple[Numbers, Numbers]:
         import numpy as np

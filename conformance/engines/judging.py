@@ -33,6 +33,7 @@ from .log_columns import PACKED, UNFIT, ColumnVerdicts, Numbered, Packs, labels_
 from .log_cut import (
     OF_KEY, REFUSALS_MAX, REFUSED, Composed, JudgedAgain, Pieces, ReadAgain, Refusal, lines_again,
 )
+from .log_left import JoinedParts, LeftOver
 from .log_parts import (
     EVENTS, FILE, LINE, SURVEYED, Files, Meanings, Surveys, Verdicts, codes_that_say,
 )
@@ -152,7 +153,8 @@ def _in_pieces(session: SparkSession, log: Opened, out: str | None, partitions: 
                ) -> Judged | None:
     """The answer of a log that is cut in time; None if it is not: then nothing was written."""
     asked = log.asked
-    if asked.mapped.order == "time" or not asked.logs.is_cut(asked.terms):
+    if asked.mapped.order == "time" or not (
+            asked.logs.is_cut(asked.terms) or asked.logs.by_item(asked.terms)):
         return None
     with _few_rows_at_once(session):
         with spark_errors("judging the log"):
@@ -271,14 +273,19 @@ def _columns_of(log: Opened, partitions: int) -> DataFrame:
 
 
 def _composed(log: Opened, partitions: int) -> DataFrame:
-    """The counts and the refusals of a log that is cut; no event is shuffled."""
-    asked, labels = log.asked, labels_of(partitions)
-    pieces = _united(frame.mapInArrow(work(Pieces(
+    """The counts and the refusals of a log that is cut; no event is shuffled that is over within
+    what a task reads."""
+    asked, labels, files = log.asked, labels_of(partitions), Files(log.files.names)
+    most = max(64, 2 * REFUSALS_MAX // partitions)
+    made: type[Pieces | LeftOver] = Pieces
+    if not asked.logs.is_cut(asked.terms):
+        made = LeftOver
+    pieces = _united(frame.mapInArrow(work(made(
         asked.suite, asked.mapped, log.files, labels, _ending(kind), terms=asked.terms)), PACKED)
         for frame, kind in log.frames)
-    most = max(64, 2 * REFUSALS_MAX // partitions)
     return pieces.repartition(partitions, "part").sortWithinPartitions("at").mapInArrow(
-        work(Composed(asked.suite, asked.terms, Files(log.files.names), most)), spark_schema())
+        work(Composed(asked.suite, asked.terms, files, most) if made is Pieces else
+             JoinedParts(asked.suite, asked.terms, files)), spark_schema())
 
 
 def _again(log: Opened, partitions: int, refusals: Sequence[Refusal]) -> DataFrame:

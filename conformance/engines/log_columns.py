@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from ..columns.cells import Numbers
 
-__all__ = ["PACKED", "UNFIT", "ColumnVerdicts", "Numbered", "Packs", "labels_of"]
+__all__ = ["PACKED", "UNFIT", "ColumnVerdicts", "Numbered", "Packs", "hears", "labels_of"]
 
 PACKED: Final = "part int, at bigint, file int, report string, events binary"
 """The columns of a row of events on their way, in Spark's words: the label of the part that it goes
@@ -389,7 +389,7 @@ class ColumnVerdicts:
             if told == UNFIT:
                 raise Unfit
             if told is not None:
-                _hears(listener, told, file)
+                hears(listener, told, file)
                 continue
             rows = rows_sent(events, file, names, meanings)
             if self.by_time:
@@ -449,7 +449,7 @@ def _taken(notes: Notes) -> Iterator[dict[str, Any]]:
         notes.doubts.clear()
 
 
-def _hears(listener: Listener, told: str, file: int) -> None:
+def hears(listener: Listener, told: str, file: int) -> None:
     """Let the reports of tasks be compared. Raises ``InputError``."""
     for code, more in json.loads(told):
         listener.hears(

@@ -32,7 +32,7 @@ from ..logs.notes import AROUND, Notes
 from ..logs.rows import COLUMNS, COUNTS, arrow_schema, counts_of
 from ..logs.run import Judged
 from ..logs.understanding import Reading
-from .log_columns import _FIRST, UNFIT, Batches, Packs, _batch, _hears, _rows_in, _taken
+from .log_columns import _FIRST, UNFIT, Batches, Packs, _batch, hears, _rows_in, _taken
 from .log_parts import Files, Listener, batched, codes_of, logs_of, meanings_of, told_by
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ class Composed:
                 if row["report"] == UNFIT:
                     raise Unfit
                 if row["events"] is None:
-                    _hears(listener, row["report"], row["file"])
+                    hears(listener, row["report"], row["file"])
                     continue
                 stop, events = json.loads(row["report"])
                 piece = _piece(unpacked(row["events"]), shapes, events)

@@ -97,7 +97,9 @@ class Logs:
     key. ``common`` makes what all keys of a run share; it is given to ``judge``. ``whole`` makes
     what judges all keys together, of terms, notes, names and what is common; None where that cannot
     be. It ``has_wide_values`` where it adds up no values, which may have 64 bits then. On terms on
-    which it ``is_cut``, pieces of a log can be judged apart, and composed.
+    which it ``is_cut``, pieces of a log can be judged apart, and composed. On terms on which things
+    are judged ``by_item``, each item of a key by itself, what begins and ends within a piece of a
+    log is judged there, and ``whole`` makes a ``Divided``.
 
     ``asks`` has, by operation and result, the request that makes it on an implementation; None for
     one that the implementation does by itself. If there are none, ``no_asks`` says why.
@@ -118,6 +120,7 @@ class Logs:
     no_asks: str = ""
     capacity: str = "capacity"
     is_cut: Callable[[Terms], bool] = lambda terms: False
+    by_item: Callable[[Terms], bool] = lambda terms: False
 
     def check(self, settings: Mapping[str, int], where: str, whole: bool = True) -> None:
         """Raise ``InputError`` for settings that the system has not, or, of the ``whole``, that

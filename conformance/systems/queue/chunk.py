@@ -122,6 +122,7 @@ class Table:
         self.mate, odd = paired(self.rows, self.segment, self.puts, self.begins, meant.numbered)
         self.what = self.rows.key * ITEM_MAX + self.rows.item
         self._joins(meant, odd)
+        self.is_odd = odd
         self.odd = first_of_each(odd, segments.starts, segments.ends)
         self.end = self.odd if cut is None else np.minimum(self.odd, cut)
         self.end = np.where(self.end < segments.ends,

@@ -23,12 +23,12 @@ __all__ = ["Conserved", "NoMachines"]
 
 class Conserved:
     """The judging of a chunk: the rows that were ``fed``, which are those before the end of their
-    queue; nothing is ever ``refused``."""
+    queue; nothing is ever ``refused``. That a take found nothing may have been ``checked``."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, checked: bool = False) -> None:
         import numpy as np
 
-        self._table = table
+        self._table, self._is_checked = table, checked
         self._told, self._got = self._pairs()
         lost = self._lost()
         if len(lost):
@@ -50,18 +50,25 @@ class Conserved:
 
         table = self._table
         empty = np.flatnonzero(~table.begins & (table.result == NONE_THERE))
-        if not len(empty):
-            return empty
+        if not len(empty) or self._is_checked:
+            return empty[:0]
+        # Items that are inside, without the takes that are open: of each queue from its beginning.
+        total = np.cumsum(self.changes())
+        starts = table.segments.starts[table.segment[empty]]
+        found: Numbers = empty[total[empty] - np.append(0, total)[starts] > 0]
+        return found
+
+    def changes(self) -> Numbers:
+        """By row, the change of the number of items that are certainly inside, less the takes
+        that are open."""
+        import numpy as np
+
+        table = self._table
         change = np.zeros(len(table.rows), np.int64)
         change[self._told[self._told >= 0]] = 1
         over = (self._told >= 0) & (self._got >= 0)
         change[np.maximum(self._told, self._got)[over]] -= 1
-        change += np.where(table.puts, 0, np.where(table.begins, -1, 1))
-        # Items that are inside, without the takes that are open: of each queue from its beginning.
-        total = np.cumsum(change)
-        starts = table.segments.starts[table.segment[empty]]
-        found: Numbers = empty[total[empty] - np.append(0, total)[starts] > 0]
-        return found
+        return change + np.where(table.puts, 0, np.where(table.begins, -1, 1))
 
     def gone(self) -> tuple[Any, Numbers]:
         """Return which rows need not be kept, and the puts of the items that ended here."""
@@ -94,6 +101,7 @@ class NoMachines:
         self.states: Any = np.zeros((1, 1), np.uint64)
         self.hard = np.zeros(1, bool)
         self.left = fresh(nothing())
+        self.is_checked = False
 
     def grows(self, keys: int) -> None:
         """Have a place for each key."""
@@ -113,4 +121,4 @@ class NoMachines:
               searches: bool = True, cut: Numbers | None = None) -> tuple[Table, Conserved]:
         """Take rows, which are sorted by key."""
         table = Table(meant, kept, segments, cut, margin=0)
-        return table, Conserved(table)
+        return table, Conserved(table, self.is_checked)

@@ -359,6 +359,7 @@ LOGS: Final = Logs(
     judge=_judge,
     common=lambda terms, notes: _Common(terms),
     whole=_whole,
+    by_item=lambda terms: not terms.settings.get("order", 1) and not terms.drained,
     asks={
         ("put", "ok"): _PUT_IN, ("put", "failed"): _PUT_IN, ("put", "unknown"): _PUT_IN,
         ("put", "full"): Asks(("offer",), item="item", new=("item",), at_end=True),

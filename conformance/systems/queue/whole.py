@@ -25,6 +25,7 @@ from ...logs.understanding import Calls
 from ...columns.calls import first_of_each
 from ...columns.recent import Recent
 from ...columns.cells import Unfit
+from ...columns.remainder import Remainder
 from ...columns.rows import ITEM_MAX, Names, Rows, nothing
 from ...columns.runs import Runs
 from ...columns.segments import Handed, Resumable, Segments, sorted_by_key
@@ -33,6 +34,7 @@ from .chunk import (
     NONE_THERE, OK, OTHER, STEPS, Kept, Meant, Table, Work, both, by_key, fresh, kind_of, merged,
 )
 from .conserving import Conserved, NoMachines
+from .remaining import are_plain, remainder_of
 
 if TYPE_CHECKING:
 
@@ -115,14 +117,7 @@ class WholeQueues:
         """Take the next rows of the log."""
         import numpy as np
 
-        keys = len(self._names.keys)
-        if keys * ITEM_MAX > 1 << 62:
-            raise Unfit
-        for machines in self._all:
-            machines.grows(keys)
-        if len(self._of) < keys:
-            self._of = np.append(self._of, np.zeros(2 * keys - len(self._of), np.int64))
-        self._learns()
+        keys = self._grows()
         handed: list[Handed] = []
         for number, machines in enumerate(list(self._all)):
             some = rows if len(self._all) == 1 else rows.at(self._of[rows.key] == number)
@@ -131,6 +126,20 @@ class WholeQueues:
                 mine[some.key] = True
                 handed += self._judges(machines, *machines.with_left(some, mine), False)
         return handed
+
+    def _grows(self) -> int:
+        """Have a place for each key; the number of the keys."""
+        import numpy as np
+
+        keys = len(self._names.keys)
+        if keys * ITEM_MAX > 1 << 62:
+            raise Unfit
+        for machines in self._all:
+            machines.grows(keys)
+        if len(self._of) < keys:
+            self._of = np.append(self._of, np.zeros(2 * keys - len(self._of), np.int64))
+        self._learns()
+        return keys
 
     def ends(self) -> list[Handed]:
         """The log is over: what has not ended never will."""
@@ -153,6 +162,37 @@ class WholeQueues:
         self._ended.has_forgotten = True
         start, _, size = self._meant.ended.every()
         self._meant.ended.keeps(start % ITEM_MAX + size > least)
+
+    # --- pieces of a log, where the order is not judged: see Divided -------------------------
+
+    def remainder(self, rows: Rows) -> Remainder:
+        """The remainder of some rows, without the items that were put and taken among them."""
+        self._learns()
+        return remainder_of(self._meant, rows)
+
+    def fits(self, left: Remainder) -> bool:
+        """True if the rows with this remainder are plain after those so far."""
+        import numpy as np
+
+        self._grows()
+        open_ = self._all[0].left
+        mine = np.isin(open_.rows.key, left.keys)
+        return are_plain(self._meant, open_.at(mine), left, _LEFT)
+
+    def joins(self, left: Remainder) -> None:
+        """Be behind the rows with this remainder, which fits."""
+        machines = self._all[0]
+        assert isinstance(machines, NoMachines)
+        machines.is_checked = True      # that the takes which found nothing are right
+        handed = self.takes(left.rows)
+        machines.is_checked = False
+        assert not handed, "it fits"
+        self._adds(left.of, 1)
+        over = left.over.copy()
+        over.sort()
+        self._meant.ended.add(over, over)
+        if len(left.lasts):
+            self._recent.takes(*sorted_by_key(left.lasts))
 
     def _learns(self) -> None:
         """Know what each meaning is: whether of a put, a beginning, and how it ended."""
@@ -276,7 +316,9 @@ class WholeQueues:
         """Count the steps that some rows are, as the judge of a key counts them."""
         import numpy as np
 
-        found = np.bincount(table.kinds()[which], minlength=12)
+        self._adds(np.bincount(table.kinds()[which], minlength=12), times)
+
+    def _adds(self, found: Numbers, times: int) -> None:
         steps = self._notes.steps
 
         def add(number: int, *actions: tuple[Any, str]) -> None:

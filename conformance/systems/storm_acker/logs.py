@@ -232,6 +232,7 @@ LOGS: Final = Logs(
     rules=_RULES,
     judge=AckerJudge,
     whole=_whole,
+    by_item=lambda terms: not terms.tolerance,
     no_asks="the suite sends trees that it makes itself, and a log has only the xor of their edges",
     has_wide_values=True,
 )

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 from ....spec.engines.native.running import Step, runner_of
 from ....spec.storm.acking.observed_acker import ADDRESSED, ObservedAcker, Told
 from ...columns.cells import NONE
+from ...columns.remainder import Remainder, in_order_of, lasts_of, many_rows
 from ...columns.rows import ITEM_MAX, Rows
 from ...columns.runs import Runs
-from ...columns.segments import Segments
+from ...columns.segments import Segments, sorted_by_key
 from ...columns.things import Chunk, WholeThings, by_thing
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ class WholeAckers(WholeThings):
         self._ticks = np.zeros(0, np.int64)     # by acker
         self._told, self._expired = Runs(), Runs()
         self._messages: Any = None
+        self._strays: Any = None        # rows that no message about a root explains
         self._step_of: Any = None       # by message
         self._passed: Any = None        # ticks before each row, and at the end, of all ackers
 
@@ -109,6 +111,7 @@ class WholeAckers(WholeThings):
 
         does = self.operation_of(rows)
         told, bad = self._answered(rows, segments, does)
+        self._strays = np.concatenate(bad)
         ticks = self._ticked(does == self._tick, segments)
         at, starts, what = by_thing(rows, np.flatnonzero(self._step[does]))
         messages = self._messages = _Messages(at, does[at], told[at], ticks[at], starts, what)
@@ -151,7 +154,9 @@ class WholeAckers(WholeThings):
         """Note the steps of rows."""
         import numpy as np
 
-        times = np.bincount(self.operation_of(rows)[taken], minlength=len(self._actions))
+        self._adds(np.bincount(self.operation_of(rows)[taken], minlength=len(self._actions)))
+
+    def _adds(self, times: Numbers) -> None:
         for action, number in zip(self._actions, times.tolist(), strict=True):
             if number and action is not None:
                 self.notes.steps[ObservedAcker, action] += number
@@ -193,6 +198,66 @@ class WholeAckers(WholeThings):
             entries.append((self.name(int(self.known.what[at])), slots, value,
                             None if task == NONE else self.names.processes[task]))
         judge.continues(entries, self.was(self._told, key), self.was(self._expired, key))
+
+    # --- pieces of a log: see Divided ---------------------------------------------------------
+
+    def remainder(self, rows: Rows) -> Remainder | None:
+        """The remainder of some rows, without the roots that were answered among them; None where
+        an answer is out of place."""
+        import numpy as np
+
+        rows, segments = sorted_by_key(rows)
+        chunk, _, _, stops = self.tried(rows, segments)
+        does, messages = self.operation_of(rows), self._messages
+        answers = self._tells[does] != Told.NOTHING
+        late = segments.starts[answers[segments.starts]]    # to the last row before these
+        if len(np.setdiff1d(self._strays, late)):
+            return None
+        root = messages.root()
+        of_row = np.full(len(rows), -1)
+        of_row[messages.at] = root
+        shown = chunk.last()
+        over = (shown & _LEFT == 0) & (shown >> _TOLD & 1 == 1) & (shown >> _EXPIRED & 1 == 0)
+        over[stops >= 0] = False
+        over[np.isin(chunk.what, rows.key[late] * ITEM_MAX + rows.item[late])] = False
+        last = segments.ends - 1
+        last = np.where(answers[last], np.maximum(last - 1, segments.starts), last)
+        for some in (*chunk.bad, last):     # the last one shows what an answer after it is to
+            over[of_row[some][of_row[some] >= 0]] = False
+        many = many_rows(segments)
+        over &= np.isin(chunk.what // ITEM_MAX, segments.keys[many])
+        gone = np.zeros(len(rows) + 1, bool)
+        of_over = messages.at[over[root]]
+        gone[of_over] = True
+        gone[of_over[messages.told[over[root]] != Told.NOTHING] + 1] = True
+        gone = gone[:-1]
+        none = np.zeros((0, 3), np.int64)
+        return Remainder(
+            in_order_of(rows.at(~gone)), chunk.what[over],
+            np.bincount(does[gone], minlength=len(self._actions)),
+            lasts_of(rows, segments, many, self.waits(rows)[segments.ends - 1]),
+            none[:, :2], none, len(rows), segments.keys)
+
+    def fits(self, left: Remainder) -> bool:
+        """True if the rows with this remainder are plain after those so far: no root is known that
+        was answered among them."""
+        import numpy as np
+
+        held = self.held.key * ITEM_MAX + self.held.item
+        if self.known.find(left.over)[1].any() or np.isin(held, left.over).any() or any(
+                ended.has(left.over).any() for ended in (self._told, self._expired)):
+            return False
+        rows, segments, _ = self.split(left.rows, are_all=False)
+        if not len(rows):
+            return True
+        chunk, *_ = self.tried(rows, segments)
+        return not len(np.concatenate(chunk.bad))
+
+    def joins(self, left: Remainder) -> None:
+        """Be behind the rows with this remainder, which fits."""
+        super().joins(left)
+        self._adds(left.of)
+        self._told.add(left.over, left.over)
 
     # --- what is proposed ---------------------------------------------------------------------
 

@@ -4,6 +4,10 @@ The files of a folder are read as they come, and each key's judge is kept in the
 (``applyInPandasWithState``: its store is Spark's own, which needs neither RocksDB nor protobuf).
 The checkpoint has what was read and the judges; the sink is Spark's own of Parquet. So a query that
 is stopped, or killed, continues where it was, and each finding is written once.
+
+How far the log is known is the watermark of the query: the greatest time of all events, less the
+time by which they may come late. A timer of a key is set at a time of events, never at one that is
+counted from the watermark, which begins in 1970; so it cannot run before there are such events.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from checkvalve.spec.notation.errors import CheckvalveError, InputError
 
-from .log_pieces import HEARD, Heard
+from .log_pieces import AT_ONCE, HEARD, MS, Heard, Pace
 from .log_parts import FILE, LINE
 from ..logs.readers import ending_of
 from ..logs.rows import COLUMNS, spark_schema
@@ -33,25 +37,30 @@ _UNSPLIT: Final = str(1 << 50)
 
 
 def follow_on_spark(session: SparkSession, asked: Asked, checkpoint: str, out: str, *,
-                    once: bool = False, forget: float | None = None, files_at_once: int = 100
+                    once: bool = False, pace: Pace = AT_ONCE, files_at_once: int = 100
                     ) -> Mapping[str, int]:
     """Judge the files of a folder as they come, until the query is stopped; ``once``: those that
-    are there. Findings are added to the folder ``out``. A key without an event for ``forget``
-    seconds of the cluster's clock is forgotten. The violations so far, by rule.
+    are there. Findings are added to the folder ``out``. The ``pace`` says how long is waited for
+    events, by their times. The violations so far, by rule.
 
     Raises InputError where the cluster, the log or the mapping cannot be used.
     """
     if len(asked.places) != 1 or not Path(asked.places[0]).is_dir():
         raise InputError("--follow needs one folder", " ".join(asked.places),
                          "Give the folder into which the files of the log are moved.")
-    if asked.mapped.order != "time" or asked.mapped.tolerance:
+    if asked.mapped.order != "time":
         raise InputError(
-            "a log that continues is ordered by one clock", asked.places[0],
-            "Write \"order: time\" in the mapping, without a tolerance; logs of clocks that differ "
-            "are judged as a whole, without --follow.")
+            "a log that continues is ordered by the times of its events", asked.places[0],
+            "Write \"order: time\" in the mapping, and map \"time\" to a column; a log without "
+            "times is judged as a whole, without --follow.")
+    if pace.forget and pace.forget <= max(asked.terms.patience, asked.terms.tolerance):
+        raise InputError(
+            "a key would be forgotten before it is known whether it rests, or in which order its "
+            "events happened", "--forget",
+            "Give more seconds than those of --patience and of the tolerance in the mapping.")
     check_executors(session, patience_s=PATIENCE_SECONDS)
     with _unsplit(session), spark_errors("following the log"):
-        found = _found(session, asked, files_at_once, forget)
+        found = _found(session, asked, files_at_once, pace)
         writer = found.writeStream.format("parquet").option("path", out).option(
             "checkpointLocation", checkpoint)
         query = (writer.trigger(availableNow=True) if once else writer).start()
@@ -74,8 +83,7 @@ def _unsplit(session: SparkSession) -> Iterator[None]:
         session.conf.set(name, str(before))
 
 
-def _found(session: SparkSession, asked: Asked, files_at_once: int, forget: float | None
-           ) -> DataFrame:
+def _found(session: SparkSession, asked: Asked, files_at_once: int, pace: Pace) -> DataFrame:
     """The stream of what is found: files become events, and each key's judge is kept from one batch
     to the next."""
     from pyspark.sql import functions as F
@@ -96,36 +104,40 @@ def _found(session: SparkSession, asked: Asked, files_at_once: int, forget: floa
         heard = reader.schema(session.read.parquet(place).schema).parquet(place).select(
             "*", path, (F.col("_metadata.row_index") + 1).alias(LINE))
     events = heard.mapInArrow(work(Heard(asked.suite, asked.mapped, is_text)), HEARD)
+    is_timed = pace.needs_times(asked.terms)
+    if is_timed:
+        events = events.withWatermark("stamp", f"{-(-pace.late // MS)} milliseconds")
     return events.groupBy("key").applyInPandasWithState(
-        _judging(asked, forget), spark_schema(), "judge binary", "append",
-        "NoTimeout" if forget is None else "ProcessingTimeTimeout")
+        _judging(asked, pace, is_timed), spark_schema(), "judge binary", "append",
+        "EventTimeTimeout" if is_timed else "NoTimeout")
 
 
-def _judging(asked: Asked, forget: float | None
+def _judging(asked: Asked, pace: Pace, is_timed: bool
              ) -> Callable[[Any, Iterator[Any], Any], Iterator[Any]]:
-    """The function that Spark calls for each key and batch: its state is a judge as bytes, or the
-    note that it was forgotten."""
-    suite, terms, names = asked.suite, asked.terms, list(COLUMNS)
+    """The function that Spark calls for each key and batch, and when the watermark passes the timer
+    of a key: its state is a judge as bytes, or the note that it was forgotten."""
+    suite, terms, names, ms = asked.suite, asked.terms, list(COLUMNS), MS
 
     def judge(key: Any, pieces: Iterator[Any], state: Any) -> Iterator[Any]:
         import pandas as pd
 
-        from checkvalve.conformance.engines.log_pieces import FORGOTTEN, piece_judged
+        from checkvalve.conformance.engines.log_pieces import piece_judged, timer
 
-        if state.hasTimedOut:
-            state.update((FORGOTTEN,))      # so that the key is not taken for a new one
-            yield pd.DataFrame([], columns=names).astype(object)
-            return
-        piece = [row for each in pieces
-                 for row in zip(each["file"], each["line"], each["event"], strict=True)]
-        kept = state.get[0] if state.exists else None
-        try:
-            after, rows = piece_judged(suite, terms, key[0], kept, piece)
-        except CheckvalveError as error:
-            raise RuntimeError(written(error)) from None
-        state.update((after,))
-        if forget is not None:
-            state.setTimeoutDuration(max(1, round(forget * 1000)))
+        rows: Any = []
+        if isinstance(key[0], str):     # a row without a key has moved the watermark
+            piece = [] if state.hasTimedOut else [
+                row for each in pieces
+                for row in zip(each["file"], each["line"], each["event"], strict=True)]
+            kept = state.get[0] if state.exists else None
+            horizon = state.getCurrentWatermarkMs() * ms if is_timed else 0
+            try:
+                after, rows, wakes = piece_judged(
+                    suite, terms, key[0], kept, piece, pace, horizon)
+            except CheckvalveError as error:
+                raise RuntimeError(written(error)) from None
+            state.update((after,))
+            if wakes is not None:
+                state.setTimeoutTimestamp(timer(wakes))
         yield pd.DataFrame(rows, columns=names).astype(object)
 
     return judge

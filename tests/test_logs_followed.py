@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from test_logs_patience import log_of_many
 
+from checkvalve.conformance.engines.following import wait_for
 from checkvalve.conformance.engines.log_parts import KeyPart, logs_of
 from checkvalve.conformance.engines.log_pieces import (
     AT_ONCE, FORGOTTEN, MS, Pace, piece_judged, timer,
@@ -264,3 +265,26 @@ def test_clocks_that_differ_order_a_stream_as_the_whole_log(
     streamed(lines, random, "queue", Terms({"capacity": 99}, tolerance=tolerance),
              Pace(late=late * S + bool(late)))
     assert pairs(taken) == pairs(whole[:-1])
+
+
+class Interrupted:
+    """A query that is interrupted while it runs: what Java answers then is of another call."""
+
+    stops = 0
+
+    def awaitTermination(self) -> None:
+        """Be interrupted."""
+        raise KeyboardInterrupt
+
+    def stop(self) -> None:
+        """Be stopped, and get a wrong answer."""
+        self.stops += 1
+        raise RuntimeError("Answer from Java side is empty")
+
+
+def test_an_interrupt_ends_a_query_as_an_interrupt() -> None:
+    """And not as an error of Spark's."""
+    query = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        wait_for(query)
+    assert query.stops == 1

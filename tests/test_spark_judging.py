@@ -322,8 +322,10 @@ def test_a_stream_judges_rest_by_the_times_of_its_events(
         written(folder / f"{number}.jsonl", piece)
         if number not in (0, 2):
             seen.append(follow_on_spark(session, order, str(tmp_path / "checkpoint"), str(out),
-                                        once=True, pace=Pace(late=2 * 10 ** 9), files_at_once=1))
+                                        once=True, pace=Pace(late=2 * 10 ** 9), files_at_once=1,
+                                        partitions=1))
     assert seen == [{"EXEC-3": 1}, {"EXEC-3": 1}]
+    assert session.conf.get("spark.sql.shuffle.partitions") == "2"
     rows = [row.asDict() for row in session.read.parquet(str(out)).collect()]
     assert sorted((row["key"], row["found"], row["time"] // 10 ** 9) for row in rows) == [
         ("a", "violated", 1_700_000_012), ("d", "foreign", 1_700_000_005)]

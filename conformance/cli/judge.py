@@ -32,6 +32,10 @@ _LINES: int = 20
 
 _LARGE_BYTES: int = 4 << 20
 
+_FEWEST: int = 8
+"""Parts of the keys of a stream on one machine, if nobody says how many: each takes time in each
+batch, and a cluster's default is 200."""
+
 _LONGEST_S: float = 1e9
 """Seconds that a stream waits, at most: thirty years."""
 
@@ -273,7 +277,9 @@ def _follow(
         if place.ship:
             ship_checkvalve(session)
         found = follow_on_spark(session, asked, place.checkpoint, out, once=place.once,
-                                pace=Pace(place.late, place.forget))
+                                pace=Pace(place.late, place.forget),
+                                partitions=place.partitions or (
+                                    _FEWEST if place.master.startswith("local") else None))
     for rule, number in sorted(found.items()):
         click.echo(f"FAIL {rule:10} violated at {number} keys so far")
     if not found:

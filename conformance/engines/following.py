@@ -13,7 +13,7 @@ counted from the watermark, which begins in 1970; so it cannot run before there 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,18 +30,21 @@ from .task import work, written
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["follow_on_spark"]
+__all__ = ["follow_on_spark", "wait_for"]
 
+_PARTITIONS: Final = "spark.sql.shuffle.partitions"
+_WHOLE: Final = "spark.sql.files.maxPartitionBytes"
 _UNSPLIT: Final = str(1 << 50)
 """Bytes of a part of a file: more than any has, so that its lines can be numbered."""
 
 
 def follow_on_spark(session: SparkSession, asked: Asked, checkpoint: str, out: str, *,
-                    once: bool = False, pace: Pace = AT_ONCE, files_at_once: int = 100
-                    ) -> Mapping[str, int]:
+                    once: bool = False, pace: Pace = AT_ONCE, files_at_once: int = 100,
+                    partitions: int | None = None) -> Mapping[str, int]:
     """Judge the files of a folder as they come, until the query is stopped; ``once``: those that
     are there. Findings are added to the folder ``out``. The ``pace`` says how long is waited for
-    events, by their times. The violations so far, by rule.
+    events, by their times. The keys are in so many ``partitions``, or as many as Spark's shuffles
+    have, as long as there is the checkpoint. The violations so far, by rule.
 
     Raises InputError where the cluster, the log or the mapping cannot be used.
     """
@@ -59,28 +62,36 @@ def follow_on_spark(session: SparkSession, asked: Asked, checkpoint: str, out: s
             "events happened", "--forget",
             "Give more seconds than those of --patience and of the tolerance in the mapping.")
     check_executors(session, patience_s=PATIENCE_SECONDS)
-    with _unsplit(session), spark_errors("following the log"):
+    wanted = {_WHOLE: _UNSPLIT} | ({} if partitions is None else {_PARTITIONS: str(partitions)})
+    with _set(session, wanted), spark_errors("following the log"):
         found = _found(session, asked, files_at_once, pace)
         writer = found.writeStream.format("parquet").option("path", out).option(
             "checkpointLocation", checkpoint)
         query = (writer.trigger(availableNow=True) if once else writer).start()
-        try:
-            query.awaitTermination()
-        finally:
-            query.stop()
+        wait_for(query)
         rows = session.read.schema(spark_schema()).parquet(out).where("found = 'violated'")
         return {row["rule"]: row["count"] for row in rows.groupBy("rule").count().collect()}
 
 
+def wait_for(query: Any) -> None:
+    """Return when a query has ended; an interrupt, or what Spark raises, ends it."""
+    try:
+        query.awaitTermination()
+    finally:
+        with suppress(Exception):   # after an interrupt Java's answer is that of another call
+            query.stop()
+
+
 @contextmanager
-def _unsplit(session: SparkSession) -> Iterator[None]:
-    name = "spark.sql.files.maxPartitionBytes"
-    before = session.conf.get(name)
-    session.conf.set(name, _UNSPLIT)
+def _set(session: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
+    before = {name: str(session.conf.get(name)) for name in wanted}
+    for name, value in wanted.items():
+        session.conf.set(name, value)
     try:
         yield
     finally:
-        session.conf.set(name, str(before))
+        for name, value in before.items():
+            session.conf.set(name, value)
 
 
 def _found(session: SparkSession, asked: Asked, files_at_once: int, pace: Pace) -> DataFrame:

@@ -54,7 +54,7 @@ def test_a_java_home_without_a_java_that_starts_is_named(
 def test_a_pyspark_that_is_too_old_is_refused_before_it_starts(
     monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With what to install."""
+    """The next step says what to install."""
     pyspark = pytest.importorskip("pyspark")
     monkeypatch.setattr(pyspark, "__version__", "3.5.3")
     with pytest.raises(InputError, match="pyspark 3.5.3 is too old") as caught, spark_session(

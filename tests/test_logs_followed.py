@@ -108,16 +108,16 @@ def numbered(rows: Iterable[Row]) -> list[Line]:
     return list(enumerate(rows, 1))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_stream_knows_the_rests_of_the_whole_log(tmp_path: Path, seed: int) -> None:
     """However it is cut, it has each finding once: its clock is that of the events."""
     rows = log_of_many(seed)
     whole = at_once(tmp_path / "log.jsonl", rows, "executor", EXECUTOR)
-    assert any(row["rule"] == "EXEC-3" for row in whole) or seed == 5
+    assert any(row["rule"] == "EXEC-3" for row in whole)
     assert streamed(numbered(rows), Random(seed), "executor", EXECUTOR) == whole
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_events_that_come_late_within_what_is_stated_change_nothing(
     tmp_path: Path, seed: int
 ) -> None:
@@ -179,7 +179,7 @@ def test_a_key_that_came_late_is_forgotten_when_it_is_silent() -> None:
     assert stream.kept["k"] == FORGOTTEN
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_what_is_forgotten_does_not_depend_on_the_pieces(seed: int) -> None:
     """A key that was silent for so long is judged from the middle, in whatever batch it returns."""
     lines, pace = numbered(log_of_many(seed)), Pace(forget=27 * S)
@@ -234,6 +234,14 @@ def test_a_timer_task_that_was_added_before_the_log_is_not_early() -> None:
     assert stream.found == []
 
 
+def test_a_queue_that_was_found_empty_within_a_stream_has_lost_what_was_inside() -> None:
+    """An event of the log says so, and no option: a stream has no end."""
+    stream = Stream("queue", Terms({"capacity": 2}))
+    for row in (point("put", "x", 1), {**point("drained", "x", 2), "item": None}):
+        stream.takes([(1, row)])
+    assert [(row["found"], row["rule"]) for row in stream.found] == [("violated", "QUEUE-4")]
+
+
 def pairs(events: Sequence[Event]) -> list[tuple[Any, int]]:
     """The events, each with the place of the begin of its call."""
     begun: dict[int, int] = {}
@@ -259,8 +267,12 @@ def test_clocks_that_differ_order_a_stream_as_the_whole_log(
     whole = list(in_order([Log(path, mapped, list(logs.operations))], logs.named("sends"),
                           logs.named("receives")))
     takes: Callable[..., bool] = KeyPart.takes
-    monkeypatch.setattr(KeyPart, "takes", lambda self, event, *more: (
-        taken.append(event), takes(self, event, *more))[1])
+
+    def noted(self: KeyPart, event: Event, call: str | None, file: int) -> bool:
+        taken.append(event)
+        return takes(self, event, call, file)
+
+    monkeypatch.setattr(KeyPart, "takes", noted)
     lines = sorted(numbered(rows), key=lambda each: each[1]["time"] + random.randint(0, late) * S)
     streamed(lines, random, "queue", Terms({"capacity": 99}, tolerance=tolerance),
              Pace(late=late * S + bool(late)))

@@ -287,7 +287,7 @@ def test_a_stream_that_is_stopped_within_a_violation_reports_it_once(
         if number != 1:
             seen.append(follow_on_spark(
                 session, asked([folder], mapped), str(tmp_path / "checkpoint"), str(out),
-                once=True, files_at_once=1))
+                once=True, files_at_once=1, partitions=1))
     assert seen == [{}, {"QUEUE-6": 1}]
     rows = [row.asDict() for row in session.read.parquet(str(out)).collect()]
     alone, _ = locally([written(tmp_path / "alone.jsonl", wrong)], mapped)
@@ -308,10 +308,10 @@ def test_a_stream_judges_rest_by_the_times_of_its_events(
 ) -> None:
     """Watermark and timers of Spark do what they are taken for: no key rests by the first
     watermark, one that waits is found once, over a new query, too, and no row that is late is left
-    out."""
+    out. The stream is a table here."""
     folder, out, mapped = tmp_path / "in", tmp_path / "found", replace(plain(), order="time")
     folder.mkdir()
-    order = Asked([str(folder)], "executor", logs_of("executor"), mapped, terms_of(
+    order = Asked(["table:heard"], "executor", logs_of("executor"), mapped, terms_of(
         mapped, {"workers": 2, "policy": 5}, False, 1_000, patience=10 ** 10))
     rests = [("a", "submits", "x", 0), ("a", "starts", "x", 1), ("a", "submits", "y", 2)]
     pieces = [executor(*rests, ("b", "submits", "z", 3), ("b", "starts", "z", 4)),
@@ -319,7 +319,9 @@ def test_a_stream_judges_rest_by_the_times_of_its_events(
               executor(("c", "submits", "v", 17), ("d", "starts", "u", 5))]
     seen = []
     for number, piece in enumerate(pieces):
-        written(folder / f"{number}.jsonl", piece)
+        written(folder / f"{number}.parquet", piece)
+        if number == 0:
+            session.sql(f"CREATE TABLE heard USING parquet LOCATION '{folder}'")
         if number not in (0, 2):
             seen.append(follow_on_spark(session, order, str(tmp_path / "checkpoint"), str(out),
                                         once=True, pace=Pace(late=2 * 10 ** 9), files_at_once=1,
@@ -329,3 +331,4 @@ def test_a_stream_judges_rest_by_the_times_of_its_events(
     rows = [row.asDict() for row in session.read.parquet(str(out)).collect()]
     assert sorted((row["key"], row["found"], row["time"] // 10 ** 9) for row in rows) == [
         ("a", "violated", 1_700_000_012), ("d", "foreign", 1_700_000_005)]
+    session.sql("DROP TABLE heard")

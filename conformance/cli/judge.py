@@ -271,7 +271,8 @@ def _follow(
         raise InputError("--follow needs --out", "", "Give a folder for what is found.")
     if given.drained:
         raise InputError("--drained says that a log has ended, and --follow that it continues", "",
-                         "Leave one of them out.")
+                         "Leave one of them out; where a queue was found empty, its log may have "
+                         "an event \"drained\".")
     asked = _asked(places, suite, mapping, given)
     with spark_session(place.master) as session:
         if place.ship:

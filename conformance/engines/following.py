@@ -23,7 +23,7 @@ from .log_pieces import AT_ONCE, HEARD, MS, Heard, Pace
 from .log_parts import FILE, LINE
 from ..logs.readers import ending_of
 from ..logs.rows import COLUMNS, spark_schema
-from .judging import Asked
+from .judging import TABLE, Asked, needed_of
 from .spark import PATIENCE_SECONDS, check_executors, spark_errors
 from .task import work, written
 
@@ -41,16 +41,19 @@ _UNSPLIT: Final = str(1 << 50)
 def follow_on_spark(session: SparkSession, asked: Asked, checkpoint: str, out: str, *,
                     once: bool = False, pace: Pace = AT_ONCE, files_at_once: int = 100,
                     partitions: int | None = None) -> Mapping[str, int]:
-    """Judge the files of a folder as they come, until the query is stopped; ``once``: those that
-    are there. Findings are added to the folder ``out``. The ``pace`` says how long is waited for
-    events, by their times. The keys are in so many ``partitions``, or as many as Spark's shuffles
-    have, as long as there is the checkpoint. The violations so far, by rule.
+    """Judge the files of a folder, or the rows of a table, as they come, until the query is
+    stopped; ``once``: those that are there. Findings are added to the folder ``out``. The ``pace``
+    says how long is waited for events, by their times. The keys are in so many ``partitions``, or
+    as many as Spark's shuffles have, as long as there is the checkpoint. The violations so far, by
+    rule.
 
     Raises InputError where the cluster, the log or the mapping cannot be used.
     """
-    if len(asked.places) != 1 or not Path(asked.places[0]).is_dir():
-        raise InputError("--follow needs one folder", " ".join(asked.places),
-                         "Give the folder into which the files of the log are moved.")
+    if len(asked.places) != 1 or not (
+            asked.places[0].startswith(TABLE) or Path(asked.places[0]).is_dir()):
+        raise InputError("--follow needs one folder, or one table", " ".join(asked.places),
+                         "Give the folder into which the files of the log are moved, or "
+                         "table:NAME.")
     if asked.mapped.order != "time":
         raise InputError(
             "a log that continues is ordered by the times of its events", asked.places[0],
@@ -97,23 +100,7 @@ def _set(session: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
 def _found(session: SparkSession, asked: Asked, files_at_once: int, pace: Pace) -> DataFrame:
     """The stream of what is found: files become events, and each key's judge is kept from one batch
     to the next."""
-    from pyspark.sql import functions as F
-
-    place = asked.places[0]
-    kinds = {ending_of(each) for each in Path(place).iterdir() if each.name[:1] not in "_."}
-    if not kinds <= {".jsonl", ".ndjson", ".json", ".parquet"} or len(kinds) != 1:
-        raise InputError(f"--follow reads JSON lines or Parquet, and here is "
-                         f"{', '.join(sorted(kinds)) or 'no file yet'}", place,
-                         "Begin with one file of the log, and keep to its format.")
-    is_text = kinds != {".parquet"}
-    reader = session.readStream.option("maxFilesPerTrigger", files_at_once)
-    path = F.col("_metadata.file_path").alias(FILE)
-    if is_text:
-        heard = reader.text(place, lineSep="\n").select(
-            F.col("value").cast("binary"), path, F.lit(0).cast("bigint").alias(LINE))
-    else:
-        heard = reader.schema(session.read.parquet(place).schema).parquet(place).select(
-            "*", path, (F.col("_metadata.row_index") + 1).alias(LINE))
+    heard, is_text = _rows(session, asked, files_at_once)
     events = heard.mapInArrow(work(Heard(asked.suite, asked.mapped, is_text)), HEARD)
     is_timed = pace.needs_times(asked.terms)
     if is_timed:
@@ -121,6 +108,30 @@ def _found(session: SparkSession, asked: Asked, files_at_once: int, pace: Pace) 
     return events.groupBy("key").applyInPandasWithState(
         _judging(asked, pace, is_timed), spark_schema(), "judge binary", "append",
         "EventTimeTimeout" if is_timed else "NoTimeout")
+
+
+def _rows(session: SparkSession, asked: Asked, files_at_once: int) -> tuple[DataFrame, bool]:
+    """The stream of rows with their files and lines, and whether they are lines of text."""
+    from pyspark.sql import functions as F
+
+    place = asked.places[0]
+    reader = session.readStream.option("maxFilesPerTrigger", files_at_once)
+    if place.startswith(TABLE):
+        table = reader.table(place.removeprefix(TABLE))
+        return table.select(*needed_of(table, asked.mapped, place), F.lit(place).alias(FILE),
+                            F.lit(0).cast("bigint").alias(LINE)), False
+    kinds = {ending_of(each) for each in Path(place).iterdir() if each.name[:1] not in "_."}
+    if not kinds <= {".jsonl", ".ndjson", ".json", ".parquet"} or len(kinds) != 1:
+        raise InputError(f"--follow reads JSON lines or Parquet, and here is "
+                         f"{', '.join(sorted(kinds)) or 'no file yet'}", place,
+                         "Begin with one file of the log, and keep to its format.")
+    is_text = kinds != {".parquet"}
+    path = F.col("_metadata.file_path").alias(FILE)
+    if is_text:
+        return reader.text(place, lineSep="\n").select(
+            F.col("value").cast("binary"), path, F.lit(0).cast("bigint").alias(LINE)), True
+    return reader.schema(session.read.parquet(place).schema).parquet(place).select(
+        "*", path, (F.col("_metadata.row_index") + 1).alias(LINE)), False
 
 
 def _judging(asked: Asked, pace: Pace, is_timed: bool

@@ -45,9 +45,9 @@ def test_what_happens_after_a_key_was_forgotten_is_judged() -> None:
 @pytest.mark.parametrize("pieces", [1, 2])
 def test_a_key_that_was_not_forgotten_continues_where_it_was(pieces: int) -> None:
     """The published message may be given; once."""
-    kept, rows = piece_judged("delivery", TERMS, "k", None, piece(("publish", "x", 0)))
+    kept, rows, _ = piece_judged("delivery", TERMS, "k", None, piece(("publish", "x", 0)))
     for events in ([AGAIN] if pieces == 1 else [AGAIN[:2], AGAIN[2:]]):
-        kept, more = piece_judged("delivery", TERMS, "k", kept, piece(*events))
+        kept, more, _ = piece_judged("delivery", TERMS, "k", kept, piece(*events))
         rows += more
     assert [row["rule"] for row in rows] == ["DELIV-6"]
 
@@ -57,6 +57,6 @@ def test_a_forgotten_master_is_judged_from_all_states_over_pieces() -> None:
     them than there are places."""
     terms, kept, found = Terms({"places": 1}), FORGOTTEN, []
     for events in ([("drops", "x", 1)], [("rest", "", 2)], [("drops", "y", 3)]):
-        kept, rows = piece_judged("jobs", terms, "k", kept, piece(*events))
+        kept, rows, _ = piece_judged("jobs", terms, "k", kept, piece(*events))
         found += [(row["found"], row["rule"]) for row in rows]
     assert found == [("violated", "FLOW-52")]

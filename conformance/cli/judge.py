@@ -32,6 +32,13 @@ _LINES: int = 20
 
 _LARGE_BYTES: int = 4 << 20
 
+_FEWEST: int = 8
+"""Parts of the keys of a stream on one machine, if nobody says how many: each takes time in each
+batch, and a cluster's default is 200."""
+
+_LONGEST_S: float = 1e9
+"""Seconds that a stream waits, at most: thirty years."""
+
 
 class _Given(NamedTuple):
     """The terms that the command line gives."""
@@ -80,9 +87,12 @@ class _Given(NamedTuple):
 @click.option("--ship", is_flag=True, help="Send checkvalve itself to the cluster.")
 @click.option("--follow", is_flag=True, help="Judge the files of a folder as they come, on Spark.")
 @click.option("--checkpoint", metavar="DIR", help="Where --follow remembers how far it is.")
-@click.option("--forget", type=Seconds(),
-              help="With --follow: forget a key that has had no event for this long. It comes back "
-              "as one of which the log begins in the middle.")
+@click.option("--forget", type=Seconds(_LONGEST_S),
+              help="With --follow: forget a key that has had no event for this long, by the times "
+              "of events. It comes back as one of which the log begins in the middle.")
+@click.option("--late", type=Seconds(_LONGEST_S),
+              help="With --follow: events may come this much later than others, by their times. "
+              "All are held back for so long.")
 @click.option("--once", is_flag=True, help="With --follow: end when the files that are there are "
               "judged.")
 @click.option("--max-seconds", type=Seconds(),
@@ -125,7 +135,7 @@ def command(
                          "lists those that can judge logs.")
     found = _logs_of(suite)
     given = _Given(_numbers(settings), drained, remember, max_states,
-                   round((patience or 0) * 1_000_000_000))
+                   _nanoseconds(patience))
     engine = _engine(**where)
     _check_together(engine, found, suite, given, {
         "--max-seconds": max_seconds is not None, "--format": form is not None, "--jobs": jobs > 1})
@@ -158,9 +168,6 @@ def _check_together(engine: _Place | None, logs: Logs, suite: str, given: _Given
     if given.patience and not logs.with_rest:
         raise InputError(f"no rule of {suite} that is judged on logs is about rest",
                          "--patience", "Leave it out.")
-    if given.patience and engine is not None and engine.checkpoint is not None:
-        raise InputError("--patience is for a log that has an end", "--patience",
-                         "Leave it out: with --follow no key is known to rest.")
     if engine is not None and has["--max-seconds"]:
         raise InputError("--max-seconds is for a log that is judged here", "--max-seconds",
                          "Leave it out: a Spark cluster has limits of its own.")
@@ -219,17 +226,21 @@ class _Place(NamedTuple):
     ship: bool
     checkpoint: str | None
     once: bool
-    forget: float | None
+    forget: int
+    late: int
 
 
-def _engine(engine: str, master: str | None, partitions: int | None, ship: bool, follow: bool,
-            checkpoint: str | None, once: bool, forget: float | None) -> _Place | None:
+def _engine(
+    engine: str, master: str | None, partitions: int | None, ship: bool, follow: bool,
+    checkpoint: str | None, once: bool, forget: float | None, late: float | None,
+) -> _Place | None:
     """The cluster to judge on; None: here."""
     if follow and (engine != "spark" or checkpoint is None):
         raise InputError("--follow needs --engine spark, --checkpoint and --out", "",
                          "Add them: a folder for each of the two.")
-    if not follow and (checkpoint is not None or once or forget is not None):
-        raise InputError("--checkpoint, --once and --forget are for --follow", "", "Add it.")
+    if not follow and (checkpoint is not None or once or (forget, late) != (None, None)):
+        raise InputError("--checkpoint, --once, --forget and --late are for --follow", "",
+                         "Add it.")
     if (engine == "spark") != (master is not None):
         raise InputError("--engine spark and --master go together", "",
                          "Write for example: --engine spark --master local[2].")
@@ -238,7 +249,12 @@ def _engine(engine: str, master: str | None, partitions: int | None, ship: bool,
                          "Add --engine spark --master ADDRESS, or leave them out.")
     if master is None:
         return None
-    return _Place(master, partitions, ship, checkpoint, once, forget)
+    return _Place(master, partitions, ship, checkpoint, once, _nanoseconds(forget),
+                  _nanoseconds(late))
+
+
+def _nanoseconds(seconds: float | None) -> int:
+    return round((seconds or 0) * 1_000_000_000)
 
 
 def _follow(
@@ -247,6 +263,7 @@ def _follow(
 ) -> int:
     """Follow a log; a stream never says that a rule passed, for it has no end."""
     from ..engines.following import follow_on_spark
+    from ..engines.log_pieces import Pace
     from ..engines.session import spark_session
     from ..engines.shipping import ship_checkvalve
 
@@ -254,13 +271,16 @@ def _follow(
         raise InputError("--follow needs --out", "", "Give a folder for what is found.")
     if given.drained:
         raise InputError("--drained says that a log has ended, and --follow that it continues", "",
-                         "Leave one of them out.")
+                         "Leave one of them out; where a queue was found empty, its log may have "
+                         "an event \"drained\".")
     asked = _asked(places, suite, mapping, given)
     with spark_session(place.master) as session:
         if place.ship:
             ship_checkvalve(session)
         found = follow_on_spark(session, asked, place.checkpoint, out, once=place.once,
-                                forget=place.forget)
+                                pace=Pace(place.late, place.forget),
+                                partitions=place.partitions or (
+                                    _FEWEST if place.master.startswith("local") else None))
     for rule, number in sorted(found.items()):
         click.echo(f"FAIL {rule:10} violated at {number} keys so far")
     if not found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from checkvalve.spec.notation.errors import InputError
@@ -18,6 +19,10 @@ def require_java() -> Path:
     too old, or one without the module that Spark's launcher asks for.
     """
     java = environment.find_java()
+    named = os.environ.get("JAVA_HOME")
+    if java is None and named:
+        raise InputError("Spark needs Java, and there is none that starts, also not in JAVA_HOME",
+                         named, environment.JAVA_ADVICE)
     if java is None:
         raise InputError("Spark needs Java, and none was found", "", environment.JAVA_ADVICE)
     if not java.fits:

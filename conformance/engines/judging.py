@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 __all__ = ["ANSWER", "Asked", "Opened", "TABLE", "columns_handed_over", "judge_on_spark",
-           "opened_there"]
+           "needed_of", "opened_there"]
 
 TABLE: Final = "table:"
 """Before the name of a table of Spark's, in the place of a file."""
@@ -345,7 +345,7 @@ def _read(session: SparkSession, kind: str, places: Sequence[str], mapped: Mappe
                              "Write \"order: time\" in the mapping.")
         for place in places:
             frame = session.table(place.removeprefix(TABLE))
-            yield frame.select(*_needed(frame, mapped, place), F.lit(place).alias(FILE),
+            yield frame.select(*needed_of(frame, mapped, place), F.lit(place).alias(FILE),
                                F.lit(0).cast("bigint").alias(LINE)), [place]
         return
     path = F.regexp_replace(F.col("_metadata.file_path"), _SLASHES, "file:/")
@@ -357,11 +357,11 @@ def _read(session: SparkSession, kind: str, places: Sequence[str], mapped: Mappe
         return
     frame = session.read.parquet(*places)
     row = (F.col("_metadata.row_index") + 1).alias(LINE)
-    yield frame.select(*_needed(frame, mapped, places[0]), path.alias(FILE), row
+    yield frame.select(*needed_of(frame, mapped, places[0]), path.alias(FILE), row
                        ), frame.inputFiles()
 
 
-def _needed(frame: DataFrame, mapped: Mapped, place: str) -> list[Column]:
+def needed_of(frame: DataFrame, mapped: Mapped, place: str) -> list[Column]:
     """The columns that the mapping asks for, so that no other one is read. Raises ``InputError``
     for one that is not there."""
     from pyspark.sql import functions as F

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EVENTS", "FILE", "LINE", "SURVEYED", "Files", "Found", "KeyPart", "Listener",
            "Meanings", "Surveys", "Told", "Verdicts", "batched", "codes_of", "codes_that_say",
-           "columns_of", "logs_of", "meanings_of", "rows_understood", "told_by"]
+           "columns_of", "logs_of", "meanings_of", "rows_understood", "says_something", "told_by"]
 
 EVENTS: Final = (
     "at bigint, file int, line bigint, time bigint, moved bigint, is_end boolean, key string, "
@@ -366,11 +366,24 @@ class KeyPart:
         self._judge.take(found)
         return True
 
+    def is_at(self, now: int) -> None:
+        """All events of the key before this time are known, in nanoseconds: it may rest by it."""
+        if self._judge is not None and self._patience is not None:
+            self._patience.hears(now)
+            for rest in self._patience.at_end(self._key):
+                self._judge.take(rest)
+
+    @property
+    def rests_at(self) -> int | None:
+        """The time at which it rests if it has no event before; None if nothing can be found so."""
+        if self._judge is None or self._patience is None or self._judge.is_over:
+            return None
+        return self._patience.due(self._key)
+
     def ends(self) -> bool:
         """The key is over; true if it had any event."""
         if self._judge is not None:
-            for rest in self._patience.at_end(self._key) if self._patience is not None else ():
-                self._judge.take(rest)
+            self.is_at(0)
             self._judge.end()
         return self._judge is not None
 
@@ -419,7 +432,12 @@ _NAMES: Final = tuple(column.split()[0] for column in EVENTS.split(", "))
 def codes_that_say(logs: Logs) -> list[int]:
     """The codes of events that are judged: all but those of a begin that says nothing."""
     return [code for code, (operation, phase, _) in enumerate(meanings_of(logs))
-            if phase != "begin" or phase in logs.operations[operation].phases]
+            if says_something(logs, operation, phase)]
+
+
+def says_something(logs: Logs, operation: str, phase: str) -> bool:
+    """False for the begin of a call of which the judge sees only the end."""
+    return phase != "begin" or phase in logs.operations[operation].phases
 
 
 def codes_of(logs: Logs) -> Mapping[tuple[str, str, str], int]:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from checkvalve.spec.notation.errors import CheckvalveError, InputError
 
+from ..computer.environment import JAVA_AT_LEAST, install_command
 from ..computer.java import require_java
 from ..computer.patience import VARIABLE, Countdown
 from .deaths import NoMemoryThere, WorkerDied
@@ -55,6 +56,7 @@ _SETTINGS = {
     "spark.log.level": "ERROR",
 }
 _LOOPBACK = "127.0.0.1"
+_PYSPARK_AT_LEAST = 4
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """For Javas on this machine: they live for seconds, and the work is done by Python."""
 
@@ -79,6 +81,7 @@ def spark_session(
     check_master(master)
     from pyspark.sql import SparkSession
 
+    _check_edition()
     if _runs_already():
         raise InputError("a SparkSession runs in this process already", "",
                          "Give it as session=..., or stop it.")
@@ -118,6 +121,16 @@ def _without_traces() -> Iterator[None]:
         yield
     finally:
         root.removeHandler(nothing)
+
+
+def _check_edition() -> None:
+    """Raise InputError for a pyspark that lacks what the engine calls."""
+    import pyspark
+
+    if int(pyspark.__version__.partition(".")[0]) < _PYSPARK_AT_LEAST:
+        raise InputError(
+            f"pyspark {pyspark.__version__} is too old", "", "checkvalve needs "
+            f"{_PYSPARK_AT_LEAST} or newer, on the cluster as well: {install_command('spark')}")
 
 
 def _runs_already() -> bool:
@@ -285,6 +298,8 @@ _ENDED = "the target ended the Python process that it runs in"
 _NO_MEMORY = "an executor ran out of memory"
 _DEATHS: dict[str, type[CheckvalveError]] = {_ENDED: WorkerDied, _NO_MEMORY: NoMemoryThere}
 _SPARK_SAYS = (
+    (r"UnsupportedClassVersionError", "Java is too old for the installed Spark",
+     f"Install a newer one, and set JAVA_HOME to it: Spark 4 needs Java {JAVA_AT_LEAST}."),
     (r"Could not parse Master URL", "it is not an address that Spark understands", _FORM_ADVICE),
     (r"PYTHON_VERSION_MISMATCH|Python in worker has different version",
      "the Python of the executors is of another version than the one here",

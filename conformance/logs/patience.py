@@ -27,6 +27,8 @@ class Patience:
     latest: int = 0
     """The greatest time of the log that is known, in nanoseconds."""
     _last: dict[str, Event] = field(default_factory=dict)
+    _rested: set[str] = field(default_factory=set)
+    """The keys of which a rest was put in after their last event."""
 
     @classmethod
     def of(cls, logs: Logs, terms: Terms, latest: int = 0) -> Patience | None:
@@ -44,6 +46,7 @@ class Patience:
         if last is not None:
             yield from self._rests(last, event.time)
         self._last[event.key] = event
+        self._rested.discard(event.key)
         self.hears(event.time)
 
     def hears(self, time: int) -> None:
@@ -51,13 +54,22 @@ class Patience:
         self.latest = max(self.latest, time)
 
     def at_end(self, key: str) -> Iterator[Event]:
-        """The rests to put in at the end of the log, if other keys have events for long enough."""
+        """The rests to put in at the end of what is known, if other keys have events for long
+        enough. They are put in once, however often this is asked."""
         yield from self._rests(self._last[key], self.latest)
+
+    def due(self, key: str) -> int | None:
+        """The time at which a key rests if it has no event before; None if it does already."""
+        last = self._last.get(key)
+        if last is None or last.time is None or key in self._rested:
+            return None
+        return last.time + self.nanoseconds
 
     def _rests(self, last: Event, now: int) -> Iterator[Event]:
         assert last.time is not None, "the events that are kept have one"
-        if now - last.time < self.nanoseconds:
+        if now - last.time < self.nanoseconds or last.key in self._rested:
             return
+        self._rested.add(last.key)
         for operation in self.operations:
             yield Event(last.key, "", operation, "point", time=last.time + self.nanoseconds,
                         file=last.file, line=last.line)

@@ -84,8 +84,9 @@ class TimerJudge(StepJudge):
         self._sees(event)
 
     def sees(self, event: Event) -> None:
-        if event.operation != "adds" or event.call < 0:
-            self._sees(event)
+        if event.operation != "adds" or event.call < 0 and (
+                event.phase == "point" or self.terms.from_start):
+            self._sees(event)   # a call that began before the log has added at a time unknown
 
     def _sees(self, event: Event) -> None:
         time = event.time

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -236,3 +238,33 @@ def test_a_monitor_says_whether_it_could_be_in_too_many_states() -> None:
     """With room for all of them it could not."""
     assert Monitor(bind(Guessed), 10).overflowed
     assert not Monitor(bind(Guessed), 30).overflowed
+
+
+class _Held:
+    """Something large that a caller has at hand."""
+
+
+class _Full(Machine):
+    """Nothing can be done."""
+
+    n = integer(0, 1)
+
+    @action
+    def adds(self) -> None:
+        require(self.n > 0)
+
+
+def test_a_refusal_keeps_nothing_that_its_callers_hold() -> None:
+    """Their frames would be freed by a collector alone, which runs seldom; a log has many."""
+    def refuses() -> weakref.ref[_Held]:
+        held = _Held()
+        interpreter = bind(_Full).interpreter
+        why_refused(interpreter, [interpreter.layout.initial()], [("adds", ())], 0)
+        return weakref.ref(held)
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert refuses()() is None
+    finally:
+        gc.enable()

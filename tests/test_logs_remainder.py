@@ -214,7 +214,7 @@ def test_tasks_of_a_cluster_count_what_one_process_counts(
 def test_a_line_that_is_no_event_is_named_also_after_a_violation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One process goes on where a piece is not plain; if it cannot, the log is begun anew."""
+    """One process continues where a piece is not plain; if it cannot, the log is begun anew."""
     monkeypatch.setattr(run, "LEAST", 0)
     monkeypatch.setattr(log_jobs, "LEAST", 0)
     monkeypatch.setattr(log_jobs, "process_pool", ThreadPoolExecutor)

@@ -178,7 +178,7 @@ class Effects:
         found = self._effect(packed, step)
         if found is None:
             reason = self._interpreter.attempt(self.unpack(packed), *step)
-            return None if reason is None else Refusal(reason.rule)
+            return None if reason is None else Refusal(reason.with_traceback(None).rule)
         return found if isinstance(found, Refusal) else None
 
     def refusals_of(self, packed: Packed, steps: tuple[Step, ...]) -> set[Rule | None] | None:

@@ -156,6 +156,8 @@ def failure_of(reason: Disabled, name: str, args: Args, observed: int) -> Failur
     frame, line = _guarding_frame(reason.__traceback__)
     conjunct = _false_conjunct(frame, line)
     where = f"{frame.f_code.co_filename}:{line}"
+    # Its frames, and those that called them, are a cycle that holds whatever they work on.
+    reason.__traceback__ = None
     return Failure(reason.rule, conjunct, where, show_step(name, args), observed)
 
 

@@ -1,4 +1,4 @@
-"""Random logs of elections, executors, ackers and masters of which the order is not certain.
+"""Random logs of elections, executors, ackers, masters, links and spouts in no certain order.
 
 Each is a right run, perhaps with a fault, and around its instants are calls, or clocks that differ;
 it shares no code with checkvalve.
@@ -19,7 +19,8 @@ SETTINGS: Final[Mapping[str, Mapping[str, int]]] = {
     "election": {"candidates": 3, "steady": 1},
     "executor": {"workers": 2, "places": 2, "policy": 1},
     "storm.acker": {"buckets": 2},
-    "jobs": {"places": 2}}
+    "jobs": {"places": 2}, "link": {"slots": 2}, "link.counted": {"slots": 2},
+    "storm.spout": {"maximum": 3}, "storm.partition": {"outstanding": 3, "retries": 3}}
 
 Acts = Iterator[Event]
 
@@ -221,8 +222,132 @@ def jobs(rng: random.Random, fault: _Fault) -> Acts:
         yield _act("master", "rest")
 
 
+def link(rng: random.Random, fault: _Fault) -> Acts:
+    """A link with two slots, in batches of one. A fault: an element without a credit, out of turn,
+    a second time, or credits for what was not freed."""
+    offered = sent = freed = 0
+    credits = 2
+    data, permits, inside = deque[int](), deque[int](), deque[int]()
+    while True:
+        does = rng.choice(["offer", "sends", "data", "processes", "grants", "permit"])
+        if does == "offer" and offered - sent < 3:
+            offered += 2
+            yield _act("app", "offer", value=2)
+        elif does == "sends" and sent < offered and (credits > 0 or fault.now()):
+            yield _act("a", "sends", value=sent - (sent > 0 and fault.now()))
+            data.append(sent)
+            sent, credits = sent + 1, credits - 1
+        elif does == "data" and data:
+            inside.append(data.popleft())
+            yield _act("net", "data")
+        elif does == "processes" and inside:
+            yield _act("b", "processes", value=inside.popleft() + fault.now())
+            freed += 1
+        elif does == "grants" and (freed > 0 or fault.now()):
+            freed -= 1
+            permits.append(1)
+            yield _act("b", "grants", value=1)
+        elif does == "permit" and permits:
+            credits += permits.popleft()
+            yield _act("net", "permit", value=1)
+
+
+def counted(rng: random.Random, fault: _Fault) -> Acts:
+    """A counted link with two slots. A fault: an element beyond the limit, out of turn, or an
+    acknowledgement or a limit that is too large."""
+    offered = sent = accepted = freed = acked = 0
+    granted = told = 2
+    while True:
+        does = rng.choice(["offer", "sends", "sends", "again", "data", "processes", "acks", "ack",
+                           "limits", "permit"])
+        if does == "offer" and offered - sent < 3:
+            offered += 2
+            yield _act("app", "offer", value=2)
+        elif does == "sends" and sent < offered and (sent < told or fault.now()):
+            yield _act("a", "sends", value=sent + fault.now())
+            sent += 1
+        elif does == "again" and acked < sent and rng.random() < 0.3:
+            yield _act("a", "sends", value=rng.randrange(acked, sent))
+        elif does == "data" and accepted < sent:
+            yield _act("net", "data", value=accepted)
+            accepted += 1
+        elif does == "processes" and freed < accepted:
+            yield _act("b", "processes", value=freed + fault.now())
+            freed += 1
+        elif does == "acks":
+            yield _act("b", "acks", value=accepted + fault.now())
+        elif does == "ack" and acked < accepted:
+            acked = accepted
+            yield _act("net", "ack", value=acked)
+        elif does == "limits":
+            granted = 2 + freed
+            yield _act("b", "limits", value=granted + fault.now())
+        elif does == "permit" and told < granted:
+            told, acked = granted, max(acked, granted - 2)
+            yield _act("net", "permit", value=told)
+
+
+def spout(rng: random.Random, fault: _Fault) -> Acts:
+    """A spout with a maximum of three; roots time out at the second tick. A fault: too many are
+    pending, or a callback is missing, wrong, or comes twice."""
+    pending, number, over = dict[str, int](), 0, list[str]()
+    while True:
+        does = rng.choice(["emits", "emits", "ack", "fail", "tick"])
+        if does == "emits" and (len(pending) < 3 or fault.now()):
+            number += 1
+            pending[f"r{number}"] = 2
+            yield _act("spout", "emits", f"r{number}", number)
+        elif does in ("ack", "fail") and pending:
+            root = rng.choice(sorted(pending))
+            yield _act("acker", does, root)
+            del pending[root]
+            over.append(root)
+            if not fault.now():
+                yield _act("spout", f"calls_{'fail' if fault.now() else does}", root)
+        elif does == "tick" and rng.random() < 0.4:
+            yield _act("timer", "tick")
+            for root in sorted(pending):
+                pending[root] -= 1
+                if pending[root] == 0:
+                    del pending[root]
+                    yield _act("spout", "calls_fail", root)
+        elif over and fault.now():
+            yield _act("spout", "calls_ack", rng.choice(over))
+
+
+def partition(rng: random.Random, fault: _Fault) -> Acts:
+    """A source with three messages under way at most. A fault: one is left out, emitted twice, or
+    committed too early."""
+    end = top = committed = 0
+    under_way, failed = list[int](), list[int]()
+    while True:
+        does = rng.choice(["append", "emits", "emits", "ack", "ack", "fail", "commit"])
+        if does == "append" and end - top < 4:
+            end += 2
+            yield _act("log", "append", value=2)
+        elif does == "emits" and len(under_way) < 3 and failed:
+            under_way.append(failed.pop(0))
+            yield _act("manager", "emits", value=under_way[-1])
+        elif does == "emits" and len(under_way) < 3 and top < end:
+            top += top + 1 < end and fault.now()
+            under_way.append(top)
+            top += 1
+            yield _act("manager", "emits", value=under_way[-1])
+        elif does == "ack" and under_way:
+            yield _act("bolt", "ack", value=under_way.pop(rng.randrange(len(under_way))))
+        elif does == "fail" and under_way and rng.random() < 0.4:
+            failed.append(under_way.pop(0))
+            yield _act("bolt", "fail", value=failed[-1])
+        elif does == "commit":
+            committed = min([*under_way, *failed, top]) + fault.now()
+            yield _act("manager", "commit", value=committed)
+        elif under_way and fault.now():
+            yield _act("manager", "emits", value=rng.choice(under_way))
+
+
 PLACES: Final[Mapping[str, Callable[[random.Random, _Fault], Acts]]] = {
-    "election": election, "executor": executor, "storm.acker": acker, "jobs": jobs}
+    "election": election, "executor": executor, "storm.acker": acker, "jobs": jobs, "link": link,
+    "link.counted": counted, "storm.spout": spout, "storm.partition": partition}
 
 
 def recorded(rng: random.Random, system: str, acts: int, fault: bool = False, overlap: float = 0.0,

@@ -30,7 +30,7 @@ def judged(system: str, events: Sequence[Event], tolerance: int = 0) -> Notes:
     """The notes on one key."""
     logs = SYSTEMS[system].logs
     assert logs is not None
-    notes, terms = Notes(), Terms(SETTINGS[system], tolerance=tolerance)
+    notes, terms = Notes(), Terms(SETTINGS.get(system, {}), tolerance=tolerance)
     judge = logs.judge("k", terms, notes, logs.common(terms, notes))
     for event in events:
         judge.take(event)
@@ -193,3 +193,25 @@ def test_the_shortest_history_has_the_begin_of_each_end() -> None:
             history = Histories(logs, terms)(finding).history
             begun = {event.call for event in history if event.phase == "begin"}
             assert begun >= {event.call for event in history}
+
+
+def _stage(processes: str, apart: int, phases: Sequence[str]) -> list[Event]:
+    """A stage that takes two values and gives their sum, in calls or at instants."""
+    acts = [("takes", 1), ("takes", 2), ("gives", 3), ("nothing", None)]
+    found = []
+    for at, ((operation, value), process) in enumerate(zip(acts, processes, strict=True)):
+        found += [Event("k", process, operation, phase, value=value, call=at, line=at,
+                        time=at * apart + (phase == "end") * 10) for phase in phases]
+    return sorted(found, key=lambda event: event.time or 0)
+
+
+@pytest.mark.parametrize(("processes", "apart", "phases", "tolerance", "expected"), [
+    ("aaaa", 1, ["point"], 5, "passed"),            # one process knows its own order
+    ("abab", 9, ["point"], 5, "passed"),
+    ("abab", 5, ["point"], 5, "unknown"),
+    ("aaba", 20, ["begin", "end"], 0, "passed"),
+    ("aaba", 5, ["begin", "end"], 0, "unknown")])
+def test_a_stage_is_judged_where_the_order_of_several_processes_is_certain(
+    processes: str, apart: int, phases: list[str], tolerance: int, expected: str
+) -> None:
+    assert outcome(judged("summaries", _stage(processes, apart, phases), tolerance)) == expected

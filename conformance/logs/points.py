@@ -47,6 +47,8 @@ class Watching:
     first one; left out: from the first one all is allowed that is from any."""
     ranged: tuple[str, int] = ("", 0)
     """The variable that has any value up to a number in each of these; see ``Many``."""
+    ordered: bool = False
+    """True if the events of several processes have to be in an order that is certain."""
 
 
 class PointJudge:
@@ -67,6 +69,9 @@ class PointJudge:
         self._named = 0
         self._recent: deque[Event] = deque(maxlen=AROUND)
         self._found: set[str] = set()
+        self._open: dict[int, str] = {}     # calls with their processes, where the order counts
+        self._times: dict[str, int] = {}    # of the last event of each process, where clocks differ
+        self._ordered = any(each.ordered for each in watching)
 
     def _begun(self, watching: Watching) -> Live | Many:
         live = Live(watching.machine, **watching.constants(self._terms))
@@ -94,9 +99,30 @@ class PointJudge:
 
     def take(self, event: Event) -> None:
         """Take the next event of the key."""
+        if self._ordered and self.eyes and not self._is_in_order(event):
+            for watching, _ in self.eyes:
+                self._is_unsure(watching, "it is not certain in which order events of several "
+                                          "processes happened", event)
+            self.eyes = []
         if self.eyes and event.phase != "begin":      # what it did is known at its end
             self.steps(event, 1)
             self._recent.append(event)
+
+    def _is_in_order(self, event: Event) -> bool:
+        """True if the event is after all of other processes so far, and before all others."""
+        if event.phase == "begin":
+            self._open[event.call] = event.process
+            return True
+        self._open.pop(event.call, None)
+        if any(process != event.process for process in self._open.values()):
+            return False
+        if self._terms.tolerance and event.time is not None:
+            since = event.time - self._terms.tolerance
+            if any(time >= since for process, time in self._times.items()
+                   if process != event.process):
+                return False
+            self._times[event.process] = event.time
+        return True
 
     def steps(self, event: Event, times: int) -> None:
         """Take the step of an event, so many times, in each machine that still explains the log."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import product
+from functools import partial
 from typing import Any, Final
 
 from ....spec.flow import observed_link as chapter
@@ -45,6 +46,7 @@ class LinkJudge(StepJudge):
 
     machine = ObservedLink
     rules = ids_of((*_RULES, *_WITH_REST))
+    own = ("_offered", "_next")
 
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
         super().__init__(key, terms, notes, common)
@@ -93,20 +95,20 @@ class LinkJudge(StepJudge):
         return place == expected >= 0
 
 
-_AT_ONCE: Final = ("end", "point")
+_does: Final = partial(Call, by_end=True)
 _VALUE: Final = ("value",)
 
 LOGS: Final = Logs(
     machines=(ObservedLink,),
     operations={
-        "offer": Call("A's application has value elements more", _AT_ONCE, _VALUE),
-        "permit": Call("value credits reach A", _AT_ONCE, _VALUE, receives=True),
-        "data": Call("the oldest element under way reaches B", _AT_ONCE, receives=True),
-        "sends": Call("A sends the element with the number value", _AT_ONCE, _VALUE, sends=True),
-        "processes": Call("B processes the element with the number value", _AT_ONCE, _VALUE),
-        "grants": Call("B sends value credits", _AT_ONCE, _VALUE, sends=True),
-        "rest_a": Call("A sends no more for the time being", _AT_ONCE),
-        "rest_b": Call("B sends no more for the time being", _AT_ONCE),
+        "offer": _does("A's application has value elements more", needs=_VALUE),
+        "permit": _does("value credits reach A", needs=_VALUE, receives=True),
+        "data": _does("the oldest element under way reaches B", receives=True),
+        "sends": _does("A sends the element with the number value", needs=_VALUE, sends=True),
+        "processes": _does("B processes the element with the number value", needs=_VALUE),
+        "grants": _does("B sends value credits", needs=_VALUE, sends=True),
+        "rest_a": _does("A sends no more for the time being"),
+        "rest_b": _does("B sends no more for the time being"),
     },
     settings={"slots": "slots of B", "batch": "freed slots that are announced together; 1 if it is "
                                              "not said",

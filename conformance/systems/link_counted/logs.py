@@ -9,6 +9,7 @@ being.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 from ....spec.flow import observed_counted as chapter
@@ -54,6 +55,7 @@ class CountedJudge(StepJudge):
 
     machine = ObservedCountedLink
     rules = ids_of((*_RULES, *_WITH_REST))
+    own = ()
 
     def constants(self) -> Mapping[str, int]:
         settings = self.terms.settings
@@ -86,27 +88,27 @@ class CountedJudge(StepJudge):
             self.step(event, action, **{name: max(0, number)})
 
 
-_AT_ONCE: Final = ("end", "point")
+_does: Final = partial(Call, by_end=True)
 _VALUE: Final = ("value",)
 
 LOGS: Final = Logs(
     machines=(ObservedCountedLink,),
     operations={
-        "offer": Call("A's application has value elements more", _AT_ONCE, _VALUE),
-        "permit": Call("the limit value reaches A", _AT_ONCE, _VALUE, receives=True),
-        "ack": Call("the acknowledgement of value elements reaches A", _AT_ONCE, _VALUE,
+        "offer": _does("A's application has value elements more", needs=_VALUE),
+        "permit": _does("the limit value reaches A", needs=_VALUE, receives=True),
+        "ack": _does("the acknowledgement of value elements reaches A", needs=_VALUE,
                     receives=True),
-        "sends": Call("A sends the element with the number value", _AT_ONCE, _VALUE, sends=True),
-        "timer_a": Call("A's timer runs out", _AT_ONCE),
-        "rest_a": Call("A sends no more for the time being", _AT_ONCE),
-        "data": Call("the element with the number value reaches B", _AT_ONCE, _VALUE,
+        "sends": _does("A sends the element with the number value", needs=_VALUE, sends=True),
+        "timer_a": _does("A's timer runs out"),
+        "rest_a": _does("A sends no more for the time being"),
+        "data": _does("the element with the number value reaches B", needs=_VALUE,
                      receives=True),
-        "timer_b": Call("B's timer runs out", _AT_ONCE),
-        "processes": Call("B processes the element with the number value", _AT_ONCE, _VALUE),
-        "nothing": Call("B has nothing to process", _AT_ONCE),
-        "acks": Call("B acknowledges value elements", _AT_ONCE, _VALUE, sends=True),
-        "limits": Call("B sends the limit value", _AT_ONCE, _VALUE, sends=True),
-        "rest_b": Call("B sends no more for the time being", _AT_ONCE),
+        "timer_b": _does("B's timer runs out"),
+        "processes": _does("B processes the element with the number value", needs=_VALUE),
+        "nothing": _does("B has nothing to process"),
+        "acks": _does("B acknowledges value elements", needs=_VALUE, sends=True),
+        "limits": _does("B sends the limit value", needs=_VALUE, sends=True),
+        "rest_b": _does("B sends no more for the time being"),
     },
     settings={"slots": "slots of B, and the first limit", "batch": "freed slots that are announced "
               "together; 1 if it is not said",

@@ -28,11 +28,13 @@ _WATCHING: Final = Watching(
      "stop": _SAYS.row(_SAYS.answer("arrive", "stop")),
      "go": _SAYS.row(_SAYS.answer("arrive", "go")),
      "rest": _SAYS.row(_SAYS.answer("arrive", END))},
-    before=lambda terms: [{}, {"stopped": True}], ranged=("held", _MOST >> 1))
+    before=lambda terms: [{}, {"stopped": True}], ranged=("held", _MOST >> 1), ordered=True)
 
 def _whole(terms: Terms, notes: Notes, names: Any, common: Any) -> Any:
     from ...columns.points import WholePoints
 
+    if terms.tolerance:
+        return None     # the order of several processes is looked at event by event
     return WholePoints(terms, notes, names, (_WATCHING,),
                        lambda key: PointJudge(key, terms, notes, (_WATCHING,)))
 
@@ -52,7 +54,7 @@ LOGS: Final = Logs(
     with_rest={"FLOW-112": "rest", "FLOW-114": "rest"},
     judge=lambda key, terms, notes, common: PointJudge(key, terms, notes, (_WATCHING,)),
     whole=_whole,
-    is_cut=lambda terms: True,
+    is_cut=lambda terms: not terms.tolerance,
     capacity="low",
     asks={("arrives", "ok"): Asks(("arrive",), value="count"),
           ("gives", "ok"): Asks(("take",), value="most"),

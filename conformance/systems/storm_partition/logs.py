@@ -8,6 +8,7 @@ the window. Messages beyond it are appended to the machine when the window reach
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from ....spec.storm.spouts import observed_partition as chapter
@@ -54,6 +55,7 @@ class PartitionJudge(StepJudge):
     machine = ObservedPartition
     reuse = WINDOW
     rules = ids_of((*_RULES, *_WITH_REST))
+    own = ("_base", "_end", "_truncated", "_compacted", "_spent")
 
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
         super().__init__(key, terms, notes, common)
@@ -68,6 +70,10 @@ class PartitionJudge(StepJudge):
         return {"L": _WINDOW, "F": get("fetch", 1), "M": get("outstanding", 0),
                 "retries": get("retries", _ALWAYS), "first": get("delay", 0),
                 "longest": get("longest", 0)}
+
+    def restore(self, saved: Any) -> None:
+        super().restore(saved)
+        self.now.L = len(self.now.tries)    # windows may have different widths
 
     def sees(self, event: Event) -> None:
         do, value = event.operation, event.value or 0
@@ -164,26 +170,26 @@ class PartitionJudge(StepJudge):
         return True
 
 
-_AT_ONCE: Final = ("end", "point")
+_does: Final = partial(Call, by_end=True)
 _VALUE: Final = ("value",)
 
 LOGS: Final = Logs(
     machines=(ObservedPartition,),
     operations={
-        "append": Call("value messages enter the log", _AT_ONCE, _VALUE),
-        "emits": Call("the message at the offset value is emitted", _AT_ONCE, _VALUE),
-        "splits": Call("the same, as two tuples that share its id", _AT_ONCE, _VALUE),
-        "nothing": Call("the manager has looked at the log, and has nothing to emit", _AT_ONCE),
-        "ack": Call("the message at the offset value, or one of its tuples, was processed",
-                    _AT_ONCE, _VALUE),
-        "fail": Call("the message at the offset value failed, or timed out", _AT_ONCE, _VALUE),
-        "commit": Call("the position value is committed", _AT_ONCE, _VALUE),
-        "close": Call("an orderly restart, which commits the position value", _AT_ONCE, _VALUE),
-        "restart": Call("a crash, and a start from the commit", _AT_ONCE),
-        "reassign": Call("the leader of the partition changes", _AT_ONCE),
-        "truncate": Call("retention removes all up to the offset value", _AT_ONCE, _VALUE),
-        "compact": Call("compaction removes the message at the offset value", _AT_ONCE, _VALUE),
-        "wait": Call("value milliseconds pass for the manager", _AT_ONCE, _VALUE),
+        "append": _does("value messages enter the log", needs=_VALUE),
+        "emits": _does("the message at the offset value is emitted", needs=_VALUE),
+        "splits": _does("the same, as two tuples that share its id", needs=_VALUE),
+        "nothing": _does("the manager has looked at the log, and has nothing to emit"),
+        "ack": _does("the message at the offset value, or one of its tuples, was processed",
+                     needs=_VALUE),
+        "fail": _does("the message at the offset value failed, or timed out", needs=_VALUE),
+        "commit": _does("the position value is committed", needs=_VALUE),
+        "close": _does("an orderly restart, which commits the position value", needs=_VALUE),
+        "restart": _does("a crash, and a start from the commit"),
+        "reassign": _does("the leader of the partition changes"),
+        "truncate": _does("retention removes all up to the offset value", needs=_VALUE),
+        "compact": _does("compaction removes the message at the offset value", needs=_VALUE),
+        "wait": _does("value milliseconds pass for the manager", needs=_VALUE),
     },
     settings={"first": "the first offset", "fetch": "messages of one fetch; 1 if it is not said",
               "outstanding": "messages that may be under way; 0: any number",

@@ -8,6 +8,7 @@ it, in the machine neither.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from ....spec.storm.spouts import observed_spout as chapter
@@ -51,10 +52,13 @@ class SpoutJudge(StepJudge):
     machine = ObservedSpout
     reuse = ROOTS
     rules = ids_of(_RULES)
+    own = ("_round", "_cause")
 
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
         super().__init__(key, terms, notes, common)
-        self._places = Places(_NOT_PENDING + 1, Room(self.live, self.reuse))
+        self._room = Room(self.live, self.reuse)
+        self._places = Places(_NOT_PENDING + 1, self._room)
+        self._may_leave: dict[Hashable, None] = {}      # roots that are over in some state
         self._round: list[Event] = []           # what is emitted in the round that goes on
         self._cause: Event | None = None        # an answer or tick with callbacks that may follow
         self._ticks = 0
@@ -94,8 +98,8 @@ class SpoutJudge(StepJudge):
         else:
             self.step(event, _HOLDS)
 
-    def end(self) -> None:
-        if self.is_over or not self.terms.drained:
+    def at_end(self) -> None:
+        if not self.terms.drained:
             return
         if self._round:
             self._ends_round()
@@ -136,7 +140,7 @@ class SpoutJudge(StepJudge):
             self.step(event, _STRAY)
         elif cause.operation == "tick" and due == Due.FAIL:
             if self.step(event, _TIMES_OUT, root=self._at(event.item)):
-                self._places.leave(event.item)
+                self._leave(event.item)
         elif cause.operation == "tick" or cause.item != event.item:
             self.step(event, _STRAY)
         else:
@@ -146,7 +150,24 @@ class SpoutJudge(StepJudge):
     def _answered(self, cause: Event, event: Event, due: Due) -> None:
         if self.step(event, _ANSWERS[cause.operation], root=self._at(cause.item),
                      calls=due) and cause.item in self._places.of:
-            self._places.leave(cause.item)
+            self._leave(cause.item)
+
+    def _leave(self, item: Hashable) -> None:
+        """A root is over; it leaves its place if it is that in every state."""
+        if self.in_orders:
+            self._may_leave[item] = None
+        else:
+            self._places.leave(item)
+
+    def settles_down(self) -> None:
+        left, of = self.now.left, self._places.of
+        for item in [each for each in self._may_leave if each in of and not left[of[each]]]:
+            self._places.leave(item)
+        self._may_leave = {}
+
+    def restore(self, saved: Any) -> None:
+        super().restore(saved)
+        self._room.grows(self.now.R)    # there may have been fewer places
 
     def _settle(self) -> None:
         """After the last answer or tick, no other callback came."""
@@ -158,24 +179,24 @@ class SpoutJudge(StepJudge):
             self._answered(cause, cause, Due.NOTHING)
 
 
-_AT_ONCE: Final = ("end", "point")
+_does: Final = partial(Call, by_end=True)
 
 LOGS: Final = Logs(
     machines=(ObservedSpout,),
     operations={
-        "emits": Call("a root, the item, is emitted; those of one round have the same value",
-                      _AT_ONCE, ("item",)),
-        "holds": Call("a round emits nothing, although it has something; item: its id was pending",
-                      _AT_ONCE),
-        "partly": Call("a round emits only a part of what it has", _AT_ONCE),
-        "ack": Call("the acker answers ack for a root", _AT_ONCE, ("item",)),
-        "fail": Call("the acker answers fail for a root", _AT_ONCE, ("item",)),
-        "reset_timeout": Call("the acker passes on a RESET_TIMEOUT of a root", _AT_ONCE, ("item",)),
-        "tick": Call("a period of the message timeout passes", _AT_ONCE),
-        "calls_ack": Call("ack() is called for a root, directly after its cause", _AT_ONCE,
-                          ("item",)),
-        "calls_fail": Call("fail() is called for a root, directly after its cause", _AT_ONCE,
-                           ("item",)),
+        "emits": _does("a root, the item, is emitted; those of one round have the same value",
+                       needs=("item",)),
+        "holds": _does("a round emits nothing, although it has something; item: its id was "
+                       "pending"),
+        "partly": _does("a round emits only a part of what it has"),
+        "ack": _does("the acker answers ack for a root", needs=("item",)),
+        "fail": _does("the acker answers fail for a root", needs=("item",)),
+        "reset_timeout": _does("the acker passes on a RESET_TIMEOUT of a root", needs=("item",)),
+        "tick": _does("a period of the message timeout passes"),
+        "calls_ack": _does("ack() is called for a root, directly after its cause",
+                           needs=("item",)),
+        "calls_fail": _does("fail() is called for a root, directly after its cause",
+                            needs=("item",)),
     },
     settings={"maximum": "roots that may be pending; 0: any number",
               "buckets": "ticks until a root times out, of which there are 2 if it is not said"},

@@ -5,6 +5,7 @@ A log has the sum of an output, and not its values: that these are as they came 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from ....spec.flow import observed_summaries as chapter
@@ -33,10 +34,11 @@ def _rows(where: str) -> dict[str, Row]:
 
 
 _ROLLS_UP: Final = Watching(ObservedSummaries, lambda terms: {"K": _MOST}, _rows(""),
-                           before=lambda terms: [{}, {"values": 1}])
+                           before=lambda terms: [{}, {"values": 1}], ordered=True)
 _BATCHES: Final = Watching(
     ObservedBatches, lambda terms: {"K": _MOST, "m": terms.settings["batch"]}, _rows("batches"),
-    before=lambda terms: [{"values": held} for held in range(terms.settings["batch"] + 1)])
+    before=lambda terms: [{"values": held} for held in range(terms.settings["batch"] + 1)],
+    ordered=True)
 
 
 class SummariesJudge(PointJudge):
@@ -61,15 +63,15 @@ class SummariesJudge(PointJudge):
         super().steps(event, times)
 
 
-_AT_ONCE: Final = ("end", "point")
+_does: Final = partial(Call, by_end=True)
 
 LOGS: Final = Logs(
     machines=(ObservedSummaries, ObservedBatches),
     operations={
-        "takes": Call("the stage takes a value, above 0", _AT_ONCE, ("value",)),
-        "waits": Call("a value comes, and is not taken", _AT_ONCE),
-        "gives": Call("an output goes; value: the sum of its values", _AT_ONCE, ("value",)),
-        "nothing": Call("a credit comes, and no output goes", _AT_ONCE),
+        "takes": _does("the stage takes a value, above 0", needs=("value",)),
+        "waits": _does("a value comes, and is not taken"),
+        "gives": _does("an output goes; value: the sum of its values", needs=("value",)),
+        "nothing": _does("a credit comes, and no output goes"),
     },
     settings={"batch": "values of a batch; without it, or 0, the stage rolls up"},
     rules=(chapter.WHOLE, chapter.NOBODY_WAITS, chapter.WAITS_WHERE_FULL, chapter.BOUNDED,

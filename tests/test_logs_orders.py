@@ -26,11 +26,14 @@ WAYS = ({"overlap": 0.5}, {"overlap": 2.0}, {"skew": 0.5}, {"skew": 2.0},
         {"overlap": 0.7, "skew": 0.7})
 
 
+OTHERS = {"rate": 1, "depth": 2}
+
+
 def judged(system: str, events: Sequence[Event], tolerance: int = 0) -> Notes:
     """The notes on one key."""
     logs = SYSTEMS[system].logs
     assert logs is not None
-    notes, terms = Notes(), Terms(SETTINGS.get(system, {}), tolerance=tolerance)
+    notes, terms = Notes(), Terms(OTHERS | SETTINGS.get(system, {}), tolerance=tolerance)
     judge = logs.judge("k", terms, notes, logs.common(terms, notes))
     for event in events:
         judge.take(event)
@@ -215,3 +218,36 @@ def test_a_stage_is_judged_where_the_order_of_several_processes_is_certain(
     processes: str, apart: int, phases: list[str], tolerance: int, expected: str
 ) -> None:
     assert outcome(judged("summaries", _stage(processes, apart, phases), tolerance)) == expected
+
+
+def _limited(rng: random.Random) -> list[Event]:
+    """Calls that ask a limit of one permit a tick, with a depth of two; each may be at any place
+    among the ticks, whatever a limit would do."""
+    found, open_, call = list[Event](), list[Event](), 0
+    for _ in range(rng.randrange(4, 11)):
+        does = rng.choice(["tick", "begin", "begin", "end"])
+        if does == "tick":
+            found.append(Event("k", "limit", "tick", "point"))
+        elif does == "begin" and len(open_) < 3:
+            call += 1
+            value = rng.choice([1, 1, 2])
+            does = rng.choice(["admits", "admits", "refuses"])
+            open_.append(Event("k", f"c{call}", does, "begin", call=call,
+                               value=value if rng.random() < 0.7 else None))
+            found.append(open_[-1])
+        elif does == "end" and open_:
+            each = open_.pop(rng.randrange(len(open_)))
+            found.append(each._replace(phase="end", value=each.value or 1))
+    found += [each._replace(phase="end", value=each.value or 1) for each in open_]
+    return [event._replace(line=line) for line, event in enumerate(found)]
+
+
+def test_a_limit_is_blamed_only_if_it_is_wrong_wherever_its_calls_had_their_effect() -> None:
+    """And of those that are wrong in every order, most are found."""
+    found = Counter[tuple[bool, bool]]()
+    for seed in range(300):
+        events = _limited(random.Random(seed))
+        is_wrong = outcomes("rate", events, 0) == {"violated"}
+        found[is_wrong, outcome(judged("rate", events)) == "violated"] += 1
+    assert not found[False, True]
+    assert found[True, True] > found[True, False]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from contextlib import closing
 from typing import Any
 
@@ -150,15 +151,19 @@ def test_threads_behind_a_limiter_keep_all_rules_that_they_have(target: str) -> 
         [["return", 0, "a0"]]]
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_pool_of_processes_takes_more_than_it_can_run() -> None:
     """A task that a process will run next cannot be cancelled, and one process that dies ends
-    all."""
+    all. (Before Python 3.12 the pool's thread may then raise at the future that was cancelled.)"""
     answers = request("concurrent.futures.ProcessPoolExecutor", *submits(4),
                       {"do": "cancel", "task": 1}, {"do": "cancel", "task": 3},
                       {"do": "finish", "task": 0}, {"do": "die", "task": 1})
     assert answers[4:6] == [{"undone": False, "does": []}, {"undone": True, "does": []}]
     assert sorted(answers[6]) == [["return", 0, "a0"], ["start", 1, "a1"]]
     assert sorted(answers[7]) == [["drop", 2], ["raise", 1]]
+    for thread in threading.enumerate():
+        if type(thread).__name__ == "_ExecutorManagerThread":
+            thread.join(20)
 
 
 @JAVA

@@ -414,7 +414,7 @@ def test_files_in_the_order_of_clocks_are_judged_in_whole_columns(
         if kind == "queue":     # an item that ended long before is forgotten at other moments
             one, other = (_HISTORY.sub("", each) for each in (one, other))
         assert one == other, seed
-    assert many >= 4
+    assert many >= 4 or (kind == "marks" and tolerance)     # the order of processes is looked at
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".jsonl", ".csv"])

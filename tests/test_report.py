@@ -225,14 +225,16 @@ class TestInBrowser:
         browser.value(f"Player.active.go({length // 2})")
         before, slowest = browser.value("Player.active.step"), []
         browser.value(TIMED)
-        for _ in range(3):  # the machine may be busy with something else meanwhile
+        for _ in range(10):  # the machine may be busy with something else meanwhile
             browser.value("times.length = 0")
             browser.press("ArrowRight", 3)
             browser.press("ArrowLeft", 4)
             times = browser.value("new Promise(done => setTimeout(() => done(times), 200))")
             assert len(times) == 7
             slowest.append(max(times))
-        assert browser.value("Player.active.step") == before - 3
+            if slowest[-1] < 100:
+                break
+        assert browser.value("Player.active.step") == before - len(slowest)
         assert min(slowest) < 100, slowest
         assert browser.problems == []
 

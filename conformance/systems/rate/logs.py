@@ -5,9 +5,9 @@ ticks, the limit may have one tick more than is counted: only what exceeds that 
 same holds of a tolerance between clocks. Refusals are judged only where the log has the ticks.
 
 A call that begins may be admitted at any instant up to its end. So what it asks for may have been
-given before a tick, if there was room for it then; and it is refused with reason if there was none
-at some instant. Which of the open calls was given something is not asked: the room that they may
-have used is theirs together. So more may be allowed than was right, and never less.
+given before a tick, if it fits then; and it is refused with reason if nothing fitted at some
+instant. Which of the open calls was given something is not asked: it is given to them together. So
+more may be allowed than was right, and never less.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class RateJudge(PointJudge):
             return
         since = self._asking.pop(event.call, (None, self._steps))[1]
         if event.operation == "refuses" and (self._asking or since < self._steps):
-            return      # there may have been no room at another instant
+            return      # nothing may have fitted at another instant
         self._steps += 1
         if event.operation == "admits" and self._given:
             self._is_given(event)
@@ -99,7 +99,7 @@ class RateJudge(PointJudge):
             super().take(event)
 
     def _is_given(self, event: Event) -> None:
-        """What a call was given before a tick, it is not given now, but in the other machine."""
+        """Give a call what it was not given before a tick, and all of it in the other machine."""
         early = [eye for eye in self.eyes if eye[0] is _ADMISSIONS]
         others = [eye for eye in self.eyes if eye[0] is not _ADMISSIONS]
         self._less = min(self._given, event.value or 0)

@@ -18,8 +18,8 @@ LATER = 130
 
 def row(process: str, operation: str, item: int | None = None, value: int | None = None) -> Row:
     """A point of the one key."""
-    return {"key": "k", "process": process, "operation": operation, "phase": "point", "item": item,
-            "value": value}
+    return {"key": "k", "process": process, "operation": operation, "phase": "point", "result": "ok",
+            "item": item, "value": value}
 
 
 def broker() -> Iterator[Row]:

@@ -63,6 +63,45 @@ def test_a_map_has_the_last_state_of_each_first_state(kind: str) -> None:
     assert min(taken, refused) > 50
 
 
+@pytest.mark.parametrize("kind", MACHINES)
+def test_rows_of_one_step_are_their_maps(kind: str) -> None:
+    """However many there are, of however few maps: nothing is left to be composed."""
+    machine, constants, actions = MACHINES[kind]
+    jumps = Jumps(bind_to_watch(machine, **constants), list(actions))
+    name, argument = next(iter(actions.items()))
+    one = jumps.of(name, {argument: np.array([1])} if argument else {}, 1)
+    many = np.arange(100)
+    found = jumps.folded(one, np.zeros(100, np.int64), many, np.ones(100, np.int64))
+    assert (found == one).all()
+
+
+@pytest.mark.parametrize("kind", MACHINES)
+def test_an_end_is_the_one_state_after_a_map(kind: str) -> None:
+    """Of random rows of steps: there is an end only where all first states that are taken lead to
+    it; the map that leads to it from there is taken from the same states; from none, the other."""
+    machine, constants, actions = MACHINES[kind]
+    jumps = Jumps(bind_to_watch(machine, **constants), list(actions))
+    random, ends = Random(kind), 0
+    every = [(name, value) for name in actions for value in range(5 if actions[name] else 1)]
+    table = np.concatenate([jumps.of(name, {actions[name]: np.array([value])} if actions[name]
+                                     else {}, 1) for name, value in every], axis=-1)
+    firsts = [*product(range(len(jumps.modes)), *(range(lo, hi + 1) for lo, hi in jumps.ranges))]
+    for length in [1, 2, 3, 5, 9, 20] * 20:
+        which = np.array([random.randrange(len(every)) for _ in range(length)])
+        jump = jumps.folded(table, which, np.array([0]), np.array([length]))[..., 0]
+        after = {first: jumps.after(jump, first) for first in firsts}
+        end = jumps.end(jump)
+        if end is not None:
+            ends += 1
+            assert set(after.values()) <= {None, end}
+            assert jumps.state_of(jumps.slots(end)) == end
+            leading = jumps.leading(jump, end)
+            assert after == {first: jumps.after(leading, first) for first in firsts}
+        refused = jumps.refused(jump)
+        assert not any(jumps.after(refused, first) for first in firsts)
+    assert ends
+
+
 def test_a_machine_of_another_form_is_refused() -> None:
     """A guard on the sum of two variables is no interval of each."""
     jumps = Jumps(bind_to_watch(ObservedLog, r=1, b=3, K=1, P=3), ["tick", "is_logged"])

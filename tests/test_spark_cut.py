@@ -14,7 +14,7 @@ import pytest
 from test_logs_columns import KINDS, named, rows, told, written
 from test_spark_columns import added, batched, blocks_of, same
 
-from checkvalve.conformance.columns import run
+from checkvalve.conformance.columns import cut, run
 from checkvalve.conformance.engines import log_cut
 from checkvalve.conformance.engines.log_columns import UNFIT, labels_of
 from checkvalve.conformance.engines.log_cut import (
@@ -77,6 +77,7 @@ def test_pieces_have_the_rows_of_the_whole_log(
         monkeypatch.setattr(log_cut, "CHUNK", random.choice([7, 40, 1 << 18]))
         monkeypatch.setattr(log_cut, "_OF_KEY", random.choice([0, 0, 5]))
         monkeypatch.setattr(log_cut, "_ROWS", random.choice([7, 40, 1 << 18]))
+        monkeypatch.setattr(cut, "_FIRST", random.choice([1, 4, 512]))
         some = rows(kind, seed)
         some = named(some, "texts") if seed % 2 else some
         path = written(tmp_path / f"{seed}{random.choice(['.parquet', '.jsonl', '.csv'])}", some)

@@ -18,7 +18,7 @@ from ..logs.kinds import Logs, Terms
 from ..logs.live import bound
 from ..logs.notes import AROUND, Notes
 from .cells import Unfit
-from .points import WholePoints
+from .points import Eye, WholePoints
 from .rows import Names, Rows, numbered_kinds
 from .run import Run
 from .segments import sorted_by_key
@@ -45,15 +45,25 @@ class Piece:
     events: int
 
 
-class _Machine:
-    """One machine of all keys, in a piece: the maps of what was read so far."""
+_FIRST: Final = 512
+"""Steps of a key that are taken from all states, before it is asked whether these are one now."""
 
-    def __init__(self, watching: Any, terms: Terms, actions: Sequence[str], steps: Numbers) -> None:
-        self.watching, self.actions, self._steps = watching, actions, steps
-        self._args = {row.action: list(row.args) for row in watching.rows.values()}
-        self.logic = Jumps(bound(watching.machine, **watching.constants(terms)),
-                           list(dict.fromkeys(actions)))
-        self.jumps = self.logic.none()
+
+class _Machine:
+    """One machine of all keys, in a piece: the maps of what was read so far. Most machines forget:
+    after some steps the state is the same, wherever the piece began. From there on a key has that
+    one state, and its steps are taken as in a log that is not cut."""
+
+    def __init__(self, eye: Eye, terms: Terms) -> None:
+        import numpy as np
+
+        self.watching, self.actions, self._eye = eye.watching, eye.actions, eye
+        self._args = {row.action: list(row.args) for row in eye.watching.rows.values()}
+        self.logic = Jumps(bound(eye.watching.machine, **eye.watching.constants(terms)),
+                           list(dict.fromkeys(eye.actions)))
+        self._jumps = self.logic.none()
+        self._is_one = np.zeros(1, bool)
+        self._is_refused = np.zeros(1, bool)
         self.taken = self._none(1)
 
     def _none(self, keys: int) -> Numbers:
@@ -67,8 +77,11 @@ class _Machine:
 
         more = 2 * keys - len(self.taken)
         if len(self.taken) < keys:
-            self.jumps = np.concatenate(
-                [self.jumps, np.repeat(self.logic.none(), more, axis=-1)], axis=-1)
+            self._eye.grows(keys)
+            self._jumps = np.concatenate(
+                [self._jumps, np.repeat(self.logic.none(), more, axis=-1)], axis=-1)
+            self._is_one, self._is_refused = (
+                np.append(each, np.zeros(more, bool)) for each in (self._is_one, self._is_refused))
             self.taken = np.concatenate([self.taken, self._none(more)])
 
     def takes(self, keys: Numbers, starts: Numbers, ends: Numbers, operation: Numbers,
@@ -76,18 +89,69 @@ class _Machine:
         """Take the steps of some keys, from ``starts`` up to ``ends`` of each."""
         import numpy as np
 
-        steps = np.append(self._steps, 0)[operation]
+        steps = np.append(self._eye.steps, 0)[operation]
         some = np.flatnonzero(steps)
         first, last = np.searchsorted(some, starts), np.searchsorted(some, ends)
-        keys, sizes, first = keys[last > first], (last - first)[last > first], first[last > first]
-        if not len(keys):
-            return
-        jumps, which = self._maps(steps[some], number[some])
-        found = self.logic.folded(jumps, which, first, sizes)
-        self.jumps[..., keys] = composed(self.jumps[..., keys], found)
+        keys, first, last = keys[last > first], first[last > first], last[last > first]
+        steps, number = steps[some], number[some]
         many = len(self.actions)
-        self.taken += np.bincount(np.repeat(keys, sizes) * many + steps[some] - 1,
+        self.taken += np.bincount(np.repeat(keys, last - first) * many + steps - 1,
                                   minlength=self.taken.size).reshape(-1, many)
+        from_all = ~self._is_one[keys]
+        upto = np.where(from_all, np.minimum(last, first + _FIRST), first)
+        self._folds(keys, first, upto, steps, number)
+        for at in np.flatnonzero(from_all & (upto < last)).tolist():
+            self._asks(int(keys[at]))
+        rest = np.where(self._is_one[keys], upto, last)
+        self._folds(keys, upto, rest, steps, number)
+        self._runs(keys, rest, last, steps, number)
+
+    def _folds(self, keys: Numbers, first: Numbers, last: Numbers, steps: Numbers, number: Numbers
+               ) -> None:
+        """Take the steps from ``first`` up to ``last`` of keys from all states."""
+        import numpy as np
+
+        here = last > first
+        if not here.any():
+            return
+        keys, first, sizes = keys[here], first[here], (last - first)[here]
+        before = np.cumsum(sizes) - sizes
+        places = np.arange(int(sizes.sum())) + np.repeat(first - before, sizes)
+        jumps, which = self._maps(steps[places], number[places])
+        found = self.logic.folded(jumps, which, before, sizes)
+        self._jumps[..., keys] = composed(self._jumps[..., keys], found)
+
+    def _asks(self, key: int) -> None:
+        """Be in one state at a key, if there is but one by now."""
+        state = self.logic.end(self._jumps[..., key])
+        if state is not None:
+            self._is_one[key] = True
+            self._eye.states[key] = self._eye.runner.states({"": self.logic.slots(state)})[0]
+
+    def _runs(self, keys: Numbers, first: Numbers, last: Numbers, steps: Numbers, number: Numbers
+              ) -> None:
+        """Take the steps from ``first`` up to ``last`` of keys that are in one state."""
+        import numpy as np
+
+        here = last > first
+        if here.any():
+            none = np.zeros(1, np.int64)
+            keys, first, last = (np.ascontiguousarray(each[here]) for each in (keys, first, last))
+            stops = self._eye.runner.run(self._eye.states, keys, first, last, steps,
+                                         np.ascontiguousarray(number), none, none)
+            self._is_refused[keys[stops >= 0]] = True
+
+    def jumps(self, keys: Numbers) -> Numbers:
+        """The maps of some keys."""
+        import numpy as np
+
+        found = self._jumps[..., keys]
+        for at in np.flatnonzero(self._is_one[keys]).tolist():
+            key, jump = int(keys[at]), found[..., at]
+            found[..., at] = self.logic.refused(jump) if self._is_refused[key] else (
+                self.logic.leading(jump, self.logic.state_of(
+                    self._eye.runner.slots(self._eye.states[key]))))
+        return found
 
     def _maps(self, steps: Numbers, number: Numbers) -> tuple[Numbers, Numbers]:
         """The maps of the steps that there are, each once, and which of them each step is."""
@@ -116,7 +180,7 @@ def _machines(whole: WholePoints) -> list[_Machine]:
     if any(eye.by_number.any() for eye in whole.eyes):
         raise Unfit
     try:
-        return [_Machine(eye.watching, whole.terms, eye.actions, eye.steps) for eye in whole.eyes]
+        return [_Machine(eye, whole.terms) for eye in whole.eyes]
     except NotJumping:
         raise Unfit from None
 
@@ -151,7 +215,7 @@ def piece_of(whole: WholePoints, parts: Iterable[Rows]) -> Piece:
         machine.grows(keys)
     seen = np.flatnonzero(_longer(has, keys)[:keys])    # some keys have ignored lines only
     return Piece([whole.names.keys[key] for key in seen.tolist()],
-                 [machine.jumps[..., seen] for machine in machines],
+                 [machine.jumps(seen) for machine in machines],
                  [machine.taken[seen] for machine in machines], events)
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from .cells import Numbers
 
-__all__ = ["Taken", "WholePoints"]
+__all__ = ["Eye", "Taken", "WholePoints"]
 
 _NOTHING: Final = 0
 """The step that is no step of a machine."""
@@ -53,7 +53,7 @@ class Taken(NamedTuple):
     number: Numbers
 
 
-class _Eye:
+class Eye:
     """One machine, for all keys."""
 
     def __init__(self, watching: Watching, terms: Terms, operations: Sequence[str]) -> None:
@@ -92,7 +92,7 @@ class WholePoints:
         self._make = make
         self._first: dict[str, Sequence[Mapping[str, Any]]] = {}
         self.operations = list(names.logs.operations)
-        self.eyes = [_Eye(each, terms, self.operations) for each in watching]
+        self.eyes = [Eye(each, terms, self.operations) for each in watching]
         self._recent = Recent(AROUND)
         self._no_names = np.zeros(1, np.int64)
 
@@ -192,7 +192,7 @@ class WholePoints:
 
     # --- the machines --------------------------------------------------------------------------
 
-    def _runs(self, eye: _Eye, rows: Rows, taken: Taken, keys: Numbers, starts: Numbers,
+    def _runs(self, eye: Eye, rows: Rows, taken: Taken, keys: Numbers, starts: Numbers,
               ends: Numbers) -> Numbers:
         import numpy as np
 
@@ -200,7 +200,7 @@ class WholePoints:
         return eye.runner.run(eye.states, np.ascontiguousarray(keys), starts, ends, steps,
                               np.ascontiguousarray(taken.number), self._no_names, self._no_names)
 
-    def _counts(self, eye: _Eye, taken: Taken, starts: Numbers, ends: Numbers) -> None:
+    def _counts(self, eye: Eye, taken: Taken, starts: Numbers, ends: Numbers) -> None:
         import numpy as np
 
         steps = np.append(eye.steps, _NOTHING)[taken.operation]

@@ -131,6 +131,32 @@ class Jumps:
                            here[:, _HI])
         return np.column_stack([here[:, _TO, 0], after]), are_taken
 
+    def state_of(self, slots: Mapping[str, Any]) -> tuple[int, ...]:
+        """The state with some values of the machine's slots."""
+        mode = tuple(int(slots[name]) for name in self._truths)
+        return (self.modes.index(mode), *(int(slots[name]) for name in self._numbers))
+
+    def end(self, jump: Numbers) -> tuple[int, ...] | None:
+        """The state after a map (without the axis of maps) that is the same one from wherever all
+        its steps are taken; None where that depends on the first state, or there is none."""
+        taken = (jump[_DL] <= jump[_DH]).all(axis=1)
+        states = {(int(here[_TO, 0]), *here[_LO].tolist())
+                  for here in (jump[:, mode] for mode in taken.nonzero()[0])}
+        is_one = len(states) == 1 and bool((jump[_LO, taken] == jump[_HI, taken]).all())
+        return states.pop() if is_one else None
+
+    def leading(self, jump: Numbers, state: Sequence[int]) -> Numbers:
+        """The map that is taken from where another one is, and leads to a state from there."""
+        found = jump.copy()
+        found[_TO], found[_LO], found[_HI] = state[0], state[1:], state[1:]
+        return found
+
+    def refused(self, jump: Numbers) -> Numbers:
+        """The map that is taken from nowhere."""
+        found = jump.copy()
+        found[_DL], found[_DH] = _FAR, -_FAR
+        return found
+
     # --- maps ----------------------------------------------------------------------------------
 
     def none(self) -> Numbers:
@@ -158,7 +184,7 @@ class Jumps:
         ``sizes`` of one or more; ``which`` of the maps each step is."""
         import numpy as np
 
-        while (jumps.shape[-1] + 1) ** 2 <= min(_PAIRS_MAX, len(which)):
+        while sizes.max() > 1 and (jumps.shape[-1] + 1) ** 2 <= min(_PAIRS_MAX, len(which)):
             jumps, which, starts, sizes = self._in_pairs(jumps, which, starts, sizes)
         while True:
             shape = _shape(jumps, self.ranges)

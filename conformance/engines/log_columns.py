@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -36,7 +36,7 @@ from ..logs.mapping import Mapped
 from ..logs.notes import Notes
 from ..logs.order import shifts_of
 from ..logs.readers import header_in
-from ..logs.rows import COLUMNS, COUNTS, arrow_schema, counts_of, rows_of
+from ..logs.rows import arrow_schema, count_of, counts_of, rows_of
 from ..logs.run import Judged
 from ..logs.understanding import Reading
 from .log_parts import (
@@ -49,7 +49,8 @@ if TYPE_CHECKING:
 
     from ..columns.cells import Numbers
 
-__all__ = ["PACKED", "UNFIT", "ColumnVerdicts", "Numbered", "Packs", "hears", "labels_of"]
+__all__ = ["PACKED", "REPORTS_AT", "UNFIT", "Batches", "ColumnVerdicts", "Numbered", "Packs",
+           "batch_of", "hears", "labels_of", "part_of", "rows_in", "rows_taken"]
 
 PACKED: Final = "part int, at bigint, file int, report string, events binary"
 """The columns of a row of events on their way, in Spark's words: the label of the part that it goes
@@ -58,7 +59,7 @@ to, its place in the order of the part, its file, numbers that a task reports, a
 UNFIT: Final = "unfit"
 """A report, and then a count, that a log cannot be judged in whole columns."""
 
-_FIRST: Final = -1 << 62
+REPORTS_AT: Final = -1 << 62
 """The place of reports, before all events."""
 
 _LEAST: Final = 1 << 16
@@ -96,6 +97,11 @@ def _hash(number: int) -> int:
     return found - (found & _SIGN) * 2
 
 
+def part_of(key: str, labels: Sequence[int]) -> int:
+    """The number of the part of a key, the same in all tasks: ``labels`` has one for each part."""
+    return crc32(key.encode()) % len(labels)
+
+
 # --- reading ----------------------------------------------------------------------------------
 
 
@@ -121,7 +127,7 @@ class Packs:
         try:
             yield from self._packed(batches)
         except (Unfit, InputError, UnicodeDecodeError):     # what is wrong is said event by event
-            yield _batch((label, _FIRST, 0, UNFIT, None) for label in self.labels)
+            yield batch_of((label, REPORTS_AT, 0, UNFIT, None) for label in self.labels)
             for _ in batches:       # Spark waits two seconds for a task that leaves rows unread
                 pass
 
@@ -133,21 +139,28 @@ class Packs:
         shifts = shifts_of(self.mapped.tolerance, logs.named("sends"), logs.named("receives")
                            ) if by_time else None
         spread = _Spread(self.labels)
-
-        def reading_of(file: str) -> Reading:
-            return readings.setdefault(file, Reading(
-                self.files.names[file], self.files.mapped.get(file, self.mapped),
-                list(logs.operations)))
-
-        for file, lines, batch in self._chunks(batches, reading_of):
-            found = sent(reading_of(file), batch, lines, names, codes, shifts)
+        for file, lines, batch in self._chunks(batches, readings):
+            found = sent(self._reading(readings, file), batch, lines, names, codes, shifts)
             if found.num_rows:
                 yield spread.of(found, self.files.number(file))
+        yield from self._reports(readings)
+
+    def _reading(self, readings: dict[str, Reading], file: str) -> Reading:
+        """The reading of a file, made when it is asked for first."""
+        found = readings.get(file)
+        if found is None:
+            found = readings[file] = Reading(
+                self.files.names[file], self.files.mapped.get(file, self.mapped),
+                list(logs_of(self.suite).operations))
+        return found
+
+    def _reports(self, readings: Mapping[str, Reading]) -> Batches:
+        """A row for each file, before all events: what was found out about it."""
         for file, reading in readings.items():
             told = json.dumps(list(told_by(reading)))
-            yield _batch([(self.labels[0], _FIRST + 1, self.files.number(file), told, None)])
+            yield batch_of([(self.labels[0], REPORTS_AT + 1, self.files.number(file), told, None)])
 
-    def _chunks(self, batches: Batches, reading_of: Callable[[str], Reading]
+    def _chunks(self, batches: Batches, readings: dict[str, Reading]
                 ) -> Iterator[tuple[str, Numbers, pa.RecordBatch]]:
         """Chunks of the rows of one file, with their lines."""
         read: dict[tuple[str, int], int] = {}
@@ -160,7 +173,8 @@ class Packs:
             if first is None:
                 first = self.files.first_lines.get(file, {}).get(block, 1)
             read[file, block] = first + held.num_rows
-            yield from self._text(file, first, held.column("value").to_pylist(), reading_of(file))
+            yield from self._text(file, first, held.column("value").to_pylist(),
+                                  self._reading(readings, file))
 
     def _text(self, file: str, first: int, values: list[bytes], reading: Reading
               ) -> Iterator[tuple[str, Numbers, pa.RecordBatch]]:
@@ -237,7 +251,7 @@ class _Spread:
         sorted_ = events.take(arrow.array(order))
         edges = np.searchsorted(parts[order], np.arange(len(self._labels) + 1)).tolist()
         lines = sorted_.column("line").to_numpy()
-        return _batch(
+        return batch_of(
             (label, file << LINE_BITS | int(lines[start]), file, None,
              packed(sorted_.slice(start, end - start)))
             for label, start, end in zip(self._labels, edges, edges[1:], strict=False)
@@ -257,14 +271,15 @@ class _Spread:
         for at, number in enumerate(table):
             if number < 0:
                 name = names[at] or ""      # a row without a key is of the key without a name
-                table[at] = known[names[at]] = crc32(name.encode()) % len(self._labels)
+                table[at] = known[names[at]] = part_of(name, self._labels)
         indices = keys.indices.fill_null(-1) if keys.indices.null_count else keys.indices
         found: np.ndarray[Any, Any] = np.array(table, np.uint16)[
             indices.to_numpy(zero_copy_only=False)]
         return found
 
 
-def _batch(rows: Any) -> pa.RecordBatch:
+def batch_of(rows: Iterable[tuple[Any, ...]]) -> pa.RecordBatch:
+    """Rows of events on their way, as ``PACKED`` has them."""
     import pyarrow as arrow
 
     columns = list(zip(*rows, strict=True)) or [()] * 5
@@ -290,7 +305,7 @@ class Numbered:
         try:
             yield from self._numbered(batches)
         except Unfit:
-            yield _batch([(0, _FIRST, 0, UNFIT, None)])
+            yield batch_of([(0, REPORTS_AT, 0, UNFIT, None)])
 
     def _numbered(self, batches: Batches) -> Batches:
         import numpy as np
@@ -300,9 +315,9 @@ class Numbered:
         names, meanings = Names(logs, [], False, 0), meanings_of(logs)
         counter = CallCounter()
         of, numbering = -1, Numbering(counter)
-        for file, told, events in _rows_in(batches):
+        for file, told, events in rows_in(batches):
             if told is not None:
-                yield _batch([(0, _FIRST, file, told, None)])
+                yield batch_of([(0, REPORTS_AT, file, told, None)])
                 continue
             if file != of:
                 of, numbering = file, Numbering(counter)
@@ -315,14 +330,14 @@ class Numbered:
                 "number", arrow.array(number))
             if bool((order[1:] < order[:-1]).any()):
                 events = events.take(arrow.array(np.argsort(order, kind="stable")))
-            yield _batch([(0, int(order.min()), file, None, packed(events))])
+            yield batch_of([(0, int(order.min()), file, None, packed(events))])
 
 
 def _only(events: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
     return events.select([name for name in names if name in events.schema.names])
 
 
-def _rows_in(batches: Batches) -> Iterator[tuple[int, str | None, Any]]:
+def rows_in(batches: Batches) -> Iterator[tuple[int, str | None, Any]]:
     """The file of each row, and its report or its events."""
     for batch in batches:
         for file, told, events in zip(*(batch.column(name) for name in (
@@ -356,7 +371,7 @@ class ColumnVerdicts:
         try:
             yield from self._judged(batches, logs, total)
         except (Unfit, NotNative, InputError):
-            yield {**dict.fromkeys(COLUMNS), "found": COUNTS, "key": UNFIT, "times": 1}
+            yield count_of(UNFIT)
             return
         yield from counts_of(total)
 
@@ -374,18 +389,18 @@ class ColumnVerdicts:
         run = Run(logs, whole, names)
         run.takes(first)
         del first
-        yield from _taken(notes)
+        yield from rows_taken(notes)
         for rows in chunks:
             run.takes(rows)
-            yield from _taken(notes)
+            yield from rows_taken(notes)
         total.events, total.keys = run.ends()
-        yield from _taken(notes)
+        yield from rows_taken(notes)
         logs.judge("", terms, notes, common)    # notes what is not shown on these terms
 
     def _parts(self, batches: Batches, logs: Logs, names: Names, listener: Listener
                ) -> Iterator[Rows]:
         meanings, merge = meanings_of(logs), _Merge()
-        for file, told, events in _rows_in(batches):
+        for file, told, events in rows_in(batches):
             if told == UNFIT:
                 raise Unfit
             if told is not None:
@@ -441,7 +456,7 @@ class _Merge:
             yield found
 
 
-def _taken(notes: Notes) -> Iterator[dict[str, Any]]:
+def rows_taken(notes: Notes) -> Iterator[dict[str, Any]]:
     """Rows of what was noted, and forget it: a task may find more than fits into memory."""
     yield from rows_of(notes)
     notes.findings.clear()

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -49,8 +50,8 @@ if TYPE_CHECKING:
 
     from ..columns.cells import Numbers
 
-__all__ = ["PACKED", "REPORTS_AT", "UNFIT", "Batches", "ColumnVerdicts", "Numbered", "Packs",
-           "batch_of", "hears", "labels_of", "part_of", "rows_in", "rows_taken"]
+__all__ = ["FAULTS", "PACKED", "REPORTS_AT", "UNFIT", "Batches", "ColumnVerdicts", "Numbered",
+           "OfPart", "Packs", "batch_of", "hears", "labels_of", "part_of", "rows_in", "rows_taken"]
 
 PACKED: Final = "part int, at bigint, file int, report string, events binary"
 """The columns of a row of events on their way, in Spark's words: the label of the part that it goes
@@ -58,6 +59,9 @@ to, its place in the order of the part, its file, numbers that a task reports, a
 
 UNFIT: Final = "unfit"
 """A report, and then a count, that a log cannot be judged in whole columns."""
+
+FAULTS: Final = (Unfit, NotNative, InputError, UnicodeDecodeError)
+"""A log that raises one of these is judged event by event, and there the fault is named."""
 
 REPORTS_AT: Final = -1 << 62
 """The place of reports, before all events."""
@@ -126,7 +130,7 @@ class Packs:
         """The events, as ``PACKED`` has them; first of all, that the log is unfit, if it is."""
         try:
             yield from self._packed(batches)
-        except (Unfit, InputError, UnicodeDecodeError):     # what is wrong is said event by event
+        except FAULTS:      # what is wrong is said event by event
             yield batch_of((label, REPORTS_AT, 0, UNFIT, None) for label in self.labels)
             for _ in batches:       # Spark waits two seconds for a task that leaves rows unread
                 pass
@@ -347,32 +351,44 @@ def rows_in(batches: Batches) -> Iterator[tuple[int, str | None, Any]]:
 
 
 @dataclass(frozen=True)
-class ColumnVerdicts:
-    """Judges the events of a part with rows in the order of the log: ``by_time``, in that of
-    the first event of each."""
+class OfPart(ABC):
+    """Makes of the rows of events that were sent to a part those of what was found."""
 
     suite: str
     terms: Terms
     files: Files
-    by_time: bool
 
     def of(self, batches: Batches) -> Batches:
-        """Rows of what was found; if it cannot be judged so, a count of that."""
+        """Rows of what was found, and counts; if it cannot be judged so, a count of that."""
         yield from batched((tuple(row.values()) for row in self._rows(batches)), arrow_schema())
+
+    def _rows(self, batches: Batches) -> Iterator[dict[str, Any]]:
+        try:
+            yield from self._found(batches)
+        except FAULTS:
+            yield count_of(UNFIT)
+
+    @abstractmethod
+    def _found(self, batches: Batches) -> Iterator[dict[str, Any]]:
+        """The rows. Raises one of ``FAULTS``."""
+
+
+@dataclass(frozen=True)
+class ColumnVerdicts(OfPart):
+    """Judges the events of a part with rows in the order of the log: ``by_time``, in that of
+    the first event of each."""
+
+    by_time: bool
 
     @cached_property
     def _places(self) -> list[str]:
         return list(self.files.names.values())
 
-    def _rows(self, batches: Batches) -> Iterator[dict[str, Any]]:
+    def _found(self, batches: Batches) -> Iterator[dict[str, Any]]:
         logs = logs_of(self.suite)
         notes = Notes(doubts=[], most=sys.maxsize, checked=Histories(logs, self.terms))
         total = Judged(notes, terms=self.terms)
-        try:
-            yield from self._judged(batches, logs, total)
-        except (Unfit, NotNative, InputError):
-            yield count_of(UNFIT)
-            return
+        yield from self._judged(batches, logs, total)
         yield from counts_of(total)
 
     def _judged(self, batches: Batches, logs: Logs, total: Judged) -> Iterator[dict[str, Any]]:

@@ -18,8 +18,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from ...spec.notation.errors import InputError
-from ...spec.verdicts.native_refusal import NotNative
 from ..columns.cells import Unfit
 from ..columns.cut import Composition, Opened, Piece, last_events, piece_of, whole_of
 from ..columns.rows import LINE as LINE_BITS
@@ -29,13 +27,13 @@ from ..columns.sent import packed, rows_sent, sent, unpacked
 from ..logs.events import Event
 from ..logs.kinds import Terms
 from ..logs.notes import AROUND, Notes
-from ..logs.rows import arrow_schema, count_of, counts_of
+from ..logs.rows import count_of, counts_of
 from ..logs.run import Judged
 from ..logs.understanding import Reading
 from .log_columns import (
-    UNFIT, Batches, Packs, batch_of, hears, part_of, rows_in, rows_taken,
+    UNFIT, Batches, OfPart, Packs, batch_of, hears, part_of, rows_in, rows_taken,
 )
-from .log_parts import Files, Listener, batched, codes_of, logs_of, meanings_of
+from .log_parts import Listener, codes_of, logs_of, meanings_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,9 +61,6 @@ _KEYS_MOST: Final = 64
 OF_KEY: Final = 1_024
 """Keys that a piece may always have, and events of each if there are more: to send what it does to
 a key costs as much as to shuffle some hundred events (measured with 2,000 and 100,000 keys)."""
-
-_FAULTS: Final = (Unfit, NotNative, InputError, UnicodeDecodeError)
-"""A log that raises one of these is judged event by event, and there the fault is named."""
 
 
 @dataclass(frozen=True)
@@ -238,26 +233,13 @@ class Following:
 
 
 @dataclass(frozen=True)
-class Composed:
+class Composed(OfPart):
     """Composes the pieces of the keys of a part, which come in the order of the log; gives counts,
     and the refusals: ``most`` of them, or else the log is unfit."""
 
-    suite: str
-    terms: Terms
-    files: Files
     most: int
 
-    def of(self, batches: Batches) -> Batches:
-        """The counts of the part, the refusals of its keys among them; or that the log is unfit."""
-        yield from batched((tuple(row.values()) for row in self._rows(batches)), arrow_schema())
-
-    def _rows(self, batches: Batches) -> Iterator[dict[str, Any]]:
-        try:
-            yield from self._composed(batches)
-        except _FAULTS:
-            yield count_of(UNFIT)
-
-    def _composed(self, batches: Batches) -> Iterator[dict[str, Any]]:
+    def _found(self, batches: Batches) -> Iterator[dict[str, Any]]:
         logs, notes = logs_of(self.suite), Notes(doubts=[])
         places = list(self.files.names.values())
         total = Judged(notes, terms=self.terms)
@@ -403,32 +385,21 @@ class _Wanted:
 
 
 @dataclass(frozen=True)
-class JudgedAgain:
+class JudgedAgain(OfPart):
     """Judges the pieces in which machines refuse an event, from the states in which they begin.
     Rows come in the order of the log."""
 
-    suite: str
-    terms: Terms
-    files: Files
     refusals: Sequence[Refusal]
 
-    def of(self, batches: Batches) -> Batches:
-        """Rows of what was found; if it cannot be judged so, a count of that."""
-        yield from batched((tuple(row.values()) for row in self._rows(batches)), arrow_schema())
-
-    def _rows(self, batches: Batches) -> Iterator[dict[str, Any]]:
+    def _found(self, batches: Batches) -> Iterator[dict[str, Any]]:
         logs, notes = logs_of(self.suite), Notes(doubts=[], most=sys.maxsize)
         names = Names(logs, list(self.files.names.values()), False, self.terms.remember)
-        try:
-            again = _Again(names, Composition(whole_of(logs, self.terms, notes, names)),
-                           self.terms, self.refusals)
-            for rows in self._parts(batches, names):
-                again.takes(rows)
-                yield from rows_taken(notes)
-            again.ends()
-        except _FAULTS:
-            yield count_of(UNFIT)
-            return
+        again = _Again(names, Composition(whole_of(logs, self.terms, notes, names)),
+                       self.terms, self.refusals)
+        for rows in self._parts(batches, names):
+            again.takes(rows)
+            yield from rows_taken(notes)
+        again.ends()
         yield from rows_taken(notes)
         yield from counts_of(Judged(notes, terms=self.terms))
 

@@ -11,28 +11,22 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from ...spec.notation.errors import InputError
-from ...spec.verdicts.native_refusal import NotNative
 from ..columns.cells import Unfit
 from ..columns.remainder import Joined, Remainder, Sent, keys_are_few, remainders_of
 from ..columns.rows import ITEM_MAX, Names, Rows
-from ..logs.kinds import Terms
 from ..logs.notes import Notes
-from ..logs.rows import arrow_schema, count_of, counts_of
+from ..logs.rows import counts_of
 from ..logs.run import Judged
-from .log_columns import UNFIT, Batches, batch_of, hears, part_of
+from .log_columns import UNFIT, Batches, OfPart, batch_of, hears, part_of
 from .log_cut import Following, PacksPieces
-from .log_parts import Files, Listener, batched, logs_of
+from .log_parts import Listener, logs_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = ["JoinedParts", "LeftOver"]
-
-_FAULTS: Final = (Unfit, NotNative, InputError)
-
 
 @dataclass(frozen=True, kw_only=True)
 class LeftOver(PacksPieces):
@@ -70,26 +64,10 @@ def _of_part(left: Remainder, mine: Any, counts: bool) -> Remainder:
 
 
 @dataclass(frozen=True)
-class JoinedParts:
+class JoinedParts(OfPart):
     """Takes what pieces leave of the keys of a part, in the order of the log; gives counts."""
 
-    suite: str
-    terms: Terms
-    files: Files
-
-    def of(self, batches: Batches) -> Batches:
-        """The counts of the part; or that the log is unfit."""
-        yield from batched((tuple(row.values()) for row in self._rows(batches)), arrow_schema())
-
-    def _rows(self, batches: Batches) -> Iterator[dict[str, Any]]:
-        try:
-            total = self._joined(batches)
-        except _FAULTS:
-            yield count_of(UNFIT)
-            return
-        yield from counts_of(total)
-
-    def _joined(self, batches: Batches) -> Judged:
+    def _found(self, batches: Batches) -> Iterator[dict[str, Any]]:
         logs, places = logs_of(self.suite), list(self.files.names.values())
         total = Judged(Notes(doubts=[]), terms=self.terms)
         listener = Listener(total, places)
@@ -107,4 +85,4 @@ class JoinedParts:
         total.events, total.keys = joined.run.ends()
         if total.keys:
             logs.judge("", self.terms, total.notes, joined.common)
-        return total
+        yield from counts_of(total)

@@ -9,8 +9,8 @@ LAB := $(BIN)/python -m benchmarks
 WORKERS ?= 3
 
 .PHONY: help lab gate test test-all unit types bench doctor docs wheel ci clean \
-    lint quick durations bench-designs bench-finders bench-judge bench-nets bench-peers bench-purgatory \
-    bench-storm bookie breakers certificates coverage differential election explanations failover fuzz killed \
+    lint quick durations bench-designs bench-finders bench-judge bench-judge-memory bench-nets \
+    bench-peers bench-purgatory bench-storm bookie breakers certificates coverage differential election explanations failover fuzz killed \
     matrix mutants needs \
     oracles pages races repairs sabotage values verdicts witnesses zoo core dev programs
 
@@ -69,6 +69,9 @@ bench-designs: core #- Designs of up to 100,000 queues: verdicts, times, certifi
 
 bench-judge: dev #- Logs of 10^5 keys and a hot one, judged here and on Spark (minutes); quick: ARGS=--quick
 	@$(LAB).judging $(ARGS)
+
+bench-judge-memory: dev #- The memory that judging takes for 5 and for 200 million events (hours); quick: ARGS=--quick
+	@$(LAB).judged_memory $(ARGS)
 
 bench-nets: core #- Petri nets of 36 families at growing sizes, beside SPIN and Rumur (minutes); ARGS="--sizes 3 10"
 	@$(LAB).nets $(ARGS)

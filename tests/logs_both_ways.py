@@ -12,6 +12,7 @@ import pytest
 from pyarrow import parquet
 
 from checkvalve.conformance.columns import run
+from checkvalve.conformance.columns.named import Named
 from checkvalve.conformance.engines.log_parts import logs_of
 from checkvalve.conformance.logs.kinds import Logs, Terms
 from checkvalve.conformance.logs.mapping import plain
@@ -62,6 +63,14 @@ def written(path: Path, some: list[Row]) -> Path:
     return path
 
 
+def in_chunks(monkeypatch: pytest.MonkeyPatch, size: int, *modules: Any) -> None:
+    """Have logs read in chunks of a size; after each, all names are forgotten that are in no
+    use."""
+    for module in (run, *modules):
+        monkeypatch.setattr(module, "CHUNK", size)
+    monkeypatch.setattr(Named, "is_full", True)
+
+
 def agreed(suite: str, some: list[Row], settings: Mapping[str, int], seed: int, path: Path,
            monkeypatch: pytest.MonkeyPatch, drained: bool = False) -> list[str]:
     """The rows of a log in columns, which are those of it event by event. The seed says how large
@@ -70,7 +79,7 @@ def agreed(suite: str, some: list[Row], settings: Mapping[str, int], seed: int, 
     if seed % 3 == 1:
         some = [row if row.get("item") is None else {**row, "item": f"i{row['item']}"}
                 for row in some]
-    monkeypatch.setattr(run, "CHUNK", _CHUNKS[seed % len(_CHUNKS)])
+    in_chunks(monkeypatch, _CHUNKS[seed % len(_CHUNKS)])
     terms = terms_of(plain(), settings, drained, 1_000_000)
     written(path, some)
     one, two = ([Log(path, plain(), list(logs.operations))] for _ in range(2))

@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from logs_both_ways import InColumns, in_chunks
 from pyarrow import parquet
-
-from logs_both_ways import InColumns
 
 from checkvalve.conformance.columns import ordered, run
 from checkvalve.conformance.columns.runs import Runs
@@ -260,7 +259,7 @@ def test_whole_columns_say_what_the_events_say_one_by_one(
     """Rules, keys, events, histories and counts, however large the chunks are."""
     found = []
     for seed in range(5):
-        monkeypatch.setattr(run, "CHUNK", [1 << 18, 100, 60][seed % 3])
+        in_chunks(monkeypatch, [1 << 18, 100, 60][seed % 3])
         whole, one, other = both(written(tmp_path / "log.parquet", rows(kind, seed)), kind)
         assert whole
         assert one == other, seed
@@ -298,7 +297,7 @@ def test_items_may_have_any_names(
     """Texts and large numbers are judged in whole columns, as event by event."""
     found = []
     for seed in range(6):
-        monkeypatch.setattr(run, "CHUNK", [1 << 18, 100, 60][seed % 3])
+        in_chunks(monkeypatch, [1 << 18, 100, 60][seed % 3])
         some = rows(kind, seed)
         if kind == "permits":   # a permit is given back by another process, for an item
             some = [{**row, "item": int(row["process"])} for row in some]
@@ -315,7 +314,7 @@ def test_what_is_forgotten_makes_no_violation(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where few texts are remembered, nothing is violated that is not; what is open stays known."""
-    monkeypatch.setattr(run, "CHUNK", 60)
+    in_chunks(monkeypatch, 60)
     less = 0
 
     def broken(told_: list[str]) -> set[str]:
@@ -397,7 +396,7 @@ def test_files_in_the_order_of_clocks_are_judged_in_whole_columns(
     terms = terms_of(mapped, settings, False, 1_000_000)
     for seed in range(12):
         random = Random(seed)
-        monkeypatch.setattr(run, "CHUNK", [1 << 18, 100, 50][seed % 3])
+        in_chunks(monkeypatch, [1 << 18, 100, 50][seed % 3])
         for module in (order, ordered):
             monkeypatch.setattr(module, "WINDOW", [100_000, 25, 9][seed // 3 % 3])
         some = timed(rows(kind, seed), random, tolerance // 2)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from logs_both_ways import in_chunks
 from pyarrow import parquet
 
 from checkvalve.conformance.columns import run
@@ -97,7 +98,7 @@ def test_whole_columns_say_what_the_events_say_one_by_one(
     for seed in range(12):
         random = Random(seed)
         some = rows(random)
-        monkeypatch.setattr(run, "CHUNK", [1 << 18, 100, 60, 25][seed % 4])
+        in_chunks(monkeypatch, [1 << 18, 100, 60, 25][seed % 4])
         terms, path = terms_of(plain(), UNORDERED, False, 1_000_000), tmp_path / "log.parquet"
         assert run.judged_whole(written(path, some), LOGS, terms, Notes(), lambda at: None)
         columns = told(run.judge_files(again(path), LOGS, terms, keeps=True))

@@ -7,6 +7,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from logs_both_ways import in_chunks
 from test_logs_columns import both, overlapping, written
 
 from checkvalve.conformance.columns import run
@@ -30,7 +31,7 @@ def test_an_order_is_found_however_many_calls_overlap(
     callers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A right queue with one hot key is judged in whole columns to its end, and is right."""
-    monkeypatch.setattr(run, "CHUNK", 1_500)
+    in_chunks(monkeypatch, 1_500)
     monkeypatch.setattr(of_queues, "_MANY", 0)
     monkeypatch.setattr(of_queues.WholeQueues, "_hands", None)      # no key is judged by itself
     some = [{"key": "hot", **row} for row in overlapping(Random(1), callers, 8, 5_000)]
@@ -50,7 +51,7 @@ def test_a_hot_key_with_faults_is_judged_as_event_by_event(
     monkeypatch.setattr(of_queues, "_MANY", 0)
     violated = 0
     for seed in range(6):
-        monkeypatch.setattr(run, "CHUNK", [1 << 18, 150][seed % 2])
+        in_chunks(monkeypatch, [1 << 18, 150][seed % 2])
         some = [{"key": "hot", **row}
                 for row in overlapping(Random(seed), callers, 8, 400, late=0.1)]
         found, one, other = both(written(tmp_path / "log.parquet", some), "queue")

@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from logs_both_ways import Row, written
+from logs_both_ways import Row, in_chunks, written
 from test_logs_conserving import bag
 from test_spark_columns import added, batched, blocks_of, same
 
@@ -171,8 +171,7 @@ def test_the_answer_of_pieces_is_that_of_one_process(
         path = written(tmp_path / f"{seed}.parquet", some)
         job = Job(suite, terms_of(plain(), SETTINGS[suite], False, 1_000_000), (path,), plain())
         one = judge_in_jobs(job, 1)
-        for module in (run, log_jobs):
-            monkeypatch.setattr(module, "CHUNK", random.choice([90, 150, 400]))
+        in_chunks(monkeypatch, random.choice([90, 150, 400]), log_jobs)
         monkeypatch.setattr(log_jobs, "_ROWS", random.choice([90, 200, 450]))
         assert said(judge_in_jobs(job, 2), job) == said(one, job), seed
         violated += bool(one.notes.findings)
@@ -192,8 +191,7 @@ def test_tasks_of_a_cluster_count_what_one_process_counts(
     unfit = 0
     for seed in range(6):
         random = Random(seed)
-        for module in (run, log_cut):
-            monkeypatch.setattr(module, "CHUNK", random.choice([90, 150, 400]))
+        in_chunks(monkeypatch, random.choice([90, 150, 400]), log_cut)
         monkeypatch.setattr(log_cut, "_ROWS", random.choice([90, 200, 450]))
         path = written(tmp_path / f"{seed}.parquet", rows(suite, seed))
         mapped = replace(plain(), order="file")

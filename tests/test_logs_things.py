@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from logs_both_ways import Row, agreed, told, written
+from logs_both_ways import Row, agreed, in_chunks, told, written
 
 from checkvalve.conformance.columns import run
 from checkvalve.conformance.engines.log_parts import logs_of
@@ -329,7 +329,7 @@ def test_one_fault_is_found(name: str, tmp_path: Path, monkeypatch: pytest.Monke
                      "value": None if value == "-" else int(value)})
     path = written(tmp_path / "log.parquet", some)
     for chunk in (1 << 18, 1, 2):
-        monkeypatch.setattr(run, "CHUNK", chunk)
+        in_chunks(monkeypatch, chunk)
         one, two = ([Log(path, plain(), list(logs.operations))] for _ in range(2))
         judged = run.judge_files(one, logs, terms, keeps=True)
         assert list(judged.notes.violations) == [rule] * bool(rule)

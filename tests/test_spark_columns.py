@@ -30,6 +30,7 @@ from checkvalve.conformance.logs.notes import Notes
 from checkvalve.conformance.logs.readers import Log
 from checkvalve.conformance.logs.run import judge_files as by_events
 from checkvalve.conformance.logs.run import terms_of
+from logs_both_ways import in_chunks
 from test_logs_columns import KINDS, named, rows, timed, told, written
 
 _HISTORY = re.compile(r"'history': .*?, 'before':")
@@ -124,8 +125,7 @@ def test_parts_have_the_rows_of_the_whole_log(
     for seed in range(4):
         random = Random(seed)
         tolerance = random.choice([0, 7, 60])
-        for module in (run, log_columns):
-            monkeypatch.setattr(module, "CHUNK", [1 << 18, 100][seed % 2])
+        in_chunks(monkeypatch, [1 << 18, 100][seed % 2], log_columns)
         some = rows(kind, seed)
         some = named(some, "texts") if seed % 2 else some
         files = timed(some, random, tolerance // 2) if order == "time" else [some]

@@ -66,7 +66,7 @@ def _of_use(rows: Rows, names: Names, gathered: Gathered) -> Numbers:
     import numpy as np
 
     event = gathered.finding.event
-    key = names.number_of_key(gathered.finding.key)
+    key = names.keys.number(gathered.finding.key)
     places = np.flatnonzero(rows.key == key)
     line = names.files.index(event.file) << LINE | event.line if event.file in names.files else -1
     here = np.flatnonzero(rows.line[places] == line)

@@ -18,7 +18,7 @@ from ..logs.order import WINDOW
 from ..logs.readers import Log
 from .calls import in_groups
 from .cells import NONE, Unfit
-from .rows import Names, Rows, joined, read_batch
+from .rows import Names, Rows, column_of, joined, read_batch
 
 if TYPE_CHECKING:
     from .cells import Numbers
@@ -111,12 +111,21 @@ class _File:
         self._log, self._at, self._batches = log, at, batches
         self._names, self._shifts = names, shifts
         self._numbering = Numbering(counter)
+        names.holders.append(self)
         self._rows: Rows | None = None
         self._keys = np.zeros(0, np.int64)
         self._place = np.zeros(0, np.int64)     # of each row, in the file
         self._read = self._gone = self._last = 0
         self.is_over = False
         self.upto = -1 << 62
+
+    def in_use(self, column: str) -> Numbers:
+        """The numbers of a column of the rows that wait, and of the calls that are open."""
+        import numpy as np
+
+        waiting = np.zeros(0, np.int64) if self._rows is None or column == "call" else (
+            column_of(self._rows, column))
+        return np.concatenate([waiting, self._numbering.in_use(column)])
 
     @property
     def is_empty(self) -> bool:
@@ -178,6 +187,14 @@ class Numbering:
 
         self._counter = counter
         self._open = _Calls(*(np.zeros(0, np.int64) for _ in range(5)))
+
+    def in_use(self, column: str) -> Numbers:
+        """The numbers of a column of the calls that are open, which have the identities of the log
+        here."""
+        import numpy as np
+
+        of = {"process": self._open.process, "call": self._open.call}
+        return of.get(column, np.zeros(0, np.int64))
 
     def numbers(self, rows: Rows, phases: Numbers, keys: Numbers) -> Numbers:
         """The number of the call of each row, in the order of the file, as ``Calls`` has them; its

@@ -129,9 +129,9 @@ class WholePoints:
         """The log is over; nothing that is judged here depends on it."""
         return []
 
-    def items(self) -> Numbers:
-        """The numbers of the items that are in use, or may be shown."""
-        return self._recent.items()
+    def in_use(self, column: str) -> Numbers:
+        """The numbers of a column that are in use, or may be shown."""
+        return self._recent.in_use(column)
 
     def forgets(self, least: int) -> None:
         """Items with smaller numbers are forgotten, but for those that are in use."""

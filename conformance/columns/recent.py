@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .rows import Rows, joined, stacked, unstacked
+from .rows import Rows, column_of, joined, stacked, unstacked
 from .segments import Segments
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ class Recent:
                 rows.at(segments.ends[has] - back))
         self._size[segments.keys] = np.minimum(self._most, self._size[segments.keys] + sizes)
 
-    def items(self) -> Numbers:
-        """The items of all rows that are kept."""
-        return unstacked(self._kept.reshape(-1, self._kept.shape[2])).item
+    def in_use(self, column: str) -> Numbers:
+        """A column of all rows that are kept."""
+        return column_of(unstacked(self._kept.reshape(-1, self._kept.shape[2])), column)
 
     def of(self, key: int, more: Rows) -> Rows:
         """The last rows of a key, after some more of it."""

@@ -201,8 +201,8 @@ class Sent:
         """The remainder, with the numbers that its names have here. Raises ``Unfit``."""
         import numpy as np
 
-        key = np.array([*names.numbers_of_keys(self.keys), NONE], np.int64)
-        process = np.array([*names.numbers_of_processes(self.processes), NONE], np.int64)
+        key = np.array([*names.keys.numbers(self.keys), NONE], np.int64)
+        process = np.array([*names.processes.numbers(self.processes), NONE], np.int64)
         said = np.array([*(names.said(each) for each in self.meanings), NONE], np.int64)
         item = None
         if self.items is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from ..logs.columns import clocks_agree, planned
 from ..logs.events import Event
@@ -20,14 +20,16 @@ from ..logs.understanding import Reading
 from .arrays import absent_in, numbers_in, values_in
 from .cells import NONE, WIDE, Unfit, constant, times_of, whole_numbers
 from .items import Items
+from .named import Named
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from .cells import Numbers
 
-__all__ = ["ITEM_MAX", "LINE", "Names", "Rows", "coded_by", "fields_of", "has_all", "items_of",
-           "joined", "nothing", "read_batch", "rows_of_batch", "stacked", "unstacked"]
+__all__ = ["ITEM_MAX", "LINE", "Holder", "Names", "Rows", "coded_by", "column_of", "fields_of",
+           "has_all", "items_of", "joined", "nothing", "read_batch", "rows_of_batch", "stacked",
+           "unstacked"]
 
 ITEM_MAX: Final = 1 << 40
 """Items are whole numbers from 0 to below this, so that one fits into a word with its key; all
@@ -70,15 +72,18 @@ class Rows:
             which = np.flatnonzero(which)
         key = self.key[which]
         found: dict[int, Numbers] = {}      # two columns may be the same
-        for column in map(self._column, _COLUMNS):
+        columns = [column_of(self, name) for name in _COLUMNS]
+        for column in columns:
             if id(column) not in found:
                 found[id(column)] = (np.broadcast_to(column[:1], len(key))
                                      if _is_constant(column) else column[which])
-        return Rows(*(found[id(self._column(name))] for name in _COLUMNS))
+        return Rows(*(found[id(column)] for column in columns))
 
-    def _column(self, name: str) -> Numbers:
-        found: Numbers = getattr(self, name)
-        return found
+
+def column_of(rows: Rows, name: str) -> Numbers:
+    """The column of rows with a name."""
+    found: Numbers = getattr(rows, name)
+    return found
 
 
 _COLUMNS: Final = tuple(each.name for each in fields(Rows))
@@ -127,43 +132,39 @@ def unstacked(matrix: Numbers) -> Rows:
     return Rows(*(matrix[:, column] for column in range(len(_COLUMNS))))
 
 
+class Holder(Protocol):
+    """Has rows, or numbers of them, from one chunk to the next."""
+
+    def in_use(self, column: str) -> Numbers:
+        """The numbers in the column ``process``, ``call`` or ``item`` that it has. There may be
+        others among them."""
+        ...
+
+
 @dataclass
 class Names:
     """The meaning of the numbers in a log's columns, and the events that its rows are. ``items`` is
     None where these are the numbers that they have in the log; of texts, ``remember`` are kept.
-    Calls are ``numbered`` where each has a number of its own, whatever its process is."""
+    Calls are ``numbered`` where each has a number of its own, whatever its process is. What the
+    ``holders`` have is not forgotten."""
 
     logs: Logs
     files: Sequence[str]
     numbered: bool
     remember: int
     items: Items | None = None
-    keys: list[str] = field(default_factory=list)
-    processes: list[str] = field(default_factory=list)
-    calls: list[str] = field(default_factory=list)
+    keys: Named = field(default_factory=Named)
+    processes: Named = field(default_factory=Named)
+    calls: Named = field(default_factory=Named)
     meanings: list[Meaning] = field(default_factory=list)
-    _key: dict[Any, int] = field(default_factory=dict)
-    _process: dict[Any, int] = field(default_factory=dict)
-    _call: dict[Any, int] = field(default_factory=dict)
+    holders: list[Holder] = field(default_factory=list)
     _said: dict[Meaning, int] = field(default_factory=dict)
     _are_plain: bool = False
-
-    def numbers_of_keys(self, given: Sequence[Any]) -> Sequence[int]:
-        """The numbers of some keys."""
-        return _numbered(given, self._key, self.keys)
-
-    def number_of_key(self, key: str) -> int:
-        """The number of a key; -1 for one that is not known."""
-        return self.keys.index(key) if key in self.keys else -1
-
-    def numbers_of_processes(self, given: Sequence[Any]) -> Sequence[int]:
-        """The numbers of some processes."""
-        return _numbered(given, self._process, self.processes)
 
     def numbers_of_calls(self, given: Sequence[Any]) -> Sequence[int]:
         """The numbers of some calls' own identities; ``NONE`` for none."""
         return [NONE if one is None else number for one, number in zip(
-            given, _numbered(given, self._call, self.calls), strict=True)]
+            given, self.calls.numbers(given), strict=True)]
 
     def plain_items(self) -> bool:
         """True if items are the numbers that they have in the log, from now on."""
@@ -224,25 +225,27 @@ class Names:
             _maybe(rows.time[at]), result, -1, self.files[line >> LINE], line & ((1 << LINE) - 1)
         ), None if call == NONE else str(call) if self.numbered else self.calls[call]
 
+    def forgets(self) -> int | None:
+        """Forget names that no holder has, where there are many of them. If items were among them,
+        the least one that was not."""
+        for column, named in (("process", self.processes), ("call", self.calls)):
+            if named.is_full:
+                named.forgets(self._held(column))
+        if self.items is None or not self.items.is_full:
+            return None
+        self.items.forgets(self._held("item"))
+        return self.items.least
+
+    def _held(self, column: str) -> Numbers:
+        import numpy as np
+
+        return np.concatenate([np.zeros(0, np.int64), *(
+            holder.in_use(column) for holder in self.holders)])
+
     def needing(self, name: str) -> Sequence[int]:
         """The numbers of the meanings that need a field."""
         return [at for at, (operation, *_) in enumerate(self.meanings)
                 if name in self.logs.operations[operation].needs]
-
-
-def _numbered(given: Sequence[Any], known: dict[Any, int], names: list[str]) -> Sequence[int]:
-    """The numbers of names, those that are new behind the others. A number and its text are one
-    name: so it is event by event, too."""
-    get = known.get
-    found = [get(one, -1) for one in given]     # of most it is known, in every chunk again
-    for at, number in enumerate(found):
-        if number < 0:
-            text = "" if given[at] is None else str(given[at])
-            number = known.setdefault(text, len(names))
-            if number == len(names):
-                names.append(text)
-            found[at] = known[given[at]] = number
-    return found
 
 
 def _maybe(number: Any) -> int | None:
@@ -284,8 +287,8 @@ def read_batch(reading: Reading, batch: pa.RecordBatch, first: int, names: Names
             else None)
     lines = np.arange(first, first + size)
     found = Rows(
-        coded("key", names.numbers_of_keys), of.said[of.kind],
-        coded("process", names.numbers_of_processes),
+        coded("key", names.keys.numbers), of.said[of.kind],
+        coded("process", names.processes.numbers),
         coded("call", names.numbers_of_calls) if call is None else call,
         item, of.value, of.place, of.time, lines | file << LINE, lines)
     kind = of.kind

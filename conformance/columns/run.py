@@ -186,6 +186,7 @@ class Run:
         import numpy as np
 
         self._logs, self._whole, self._names, self._watch = logs, whole, names, watch
+        names.holders.append(whole)
         self.events = 0
         self._alone: dict[int, KeyJudge] = {}
         self._is_alone = np.zeros(1024, bool)
@@ -229,10 +230,9 @@ class Run:
         self._forgets()
 
     def _forgets(self) -> None:
-        items = self._names.items
-        if items is not None and items.is_full:
-            items.forgets(self._whole.items())
-            self._whole.forgets(items.least)
+        least = self._names.forgets()
+        if least is not None:
+            self._whole.forgets(least)
 
     def _feeds(self, parts: list[Rows], handed: list[Handed]) -> None:
         """Let the judges of single keys take rows, in the order of the log."""

@@ -79,8 +79,9 @@ class Whole(Protocol):
         """The log is over."""
         ...
 
-    def items(self) -> Numbers:
-        """The numbers of the items that are in use, or may be shown."""
+    def in_use(self, column: str) -> Numbers:
+        """The numbers in the column ``process``, ``call`` or ``item`` that are in use, or may be
+        shown."""
         ...
 
     def forgets(self, least: int) -> None:

@@ -140,7 +140,7 @@ def rows_sent(columns: pa.RecordBatch, file: int, names: Names,
             whole_numbers(columns.column("call")) if "call" in has and arrow.types.is_integer(
                 columns.column("call").type) else coded("call", names.numbers_of_calls))
     return Rows(
-        coded("key", names.numbers_of_keys), table[code],
-        coded("process", names.numbers_of_processes), call,
+        coded("key", names.keys.numbers), table[code],
+        coded("process", names.processes.numbers), call,
         items_of(columns.column("item"), names) if "item" in has else constant(NONE, size),
         numbers("value"), numbers("place"), numbers("time"), lines | file << LINE, lines)

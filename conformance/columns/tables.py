@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .rows import Rows, joined, nothing
+from .rows import Rows, column_of, joined, nothing
 from .segments import Segments
 
 if TYPE_CHECKING:
@@ -110,11 +110,11 @@ class Early:
                  for part in self._parts]
         return joined([*parts, more])
 
-    def items(self) -> Numbers:
-        """The items of all rows that are kept."""
+    def in_use(self, column: str) -> Numbers:
+        """A column of all rows that are kept."""
         import numpy as np
 
-        return np.concatenate([nothing().item, *(part.item for part in self._parts)])
+        return np.concatenate([column_of(part, column) for part in (nothing(), *self._parts)])
 
     def _grows(self, top: int) -> None:
         import numpy as np

@@ -26,7 +26,7 @@ from .calls import in_groups
 from .cells import Unfit
 from .recent import Recent
 from .remainder import Remainder
-from .rows import ITEM_MAX, Names, Rows, joined, nothing
+from .rows import ITEM_MAX, Names, Rows, column_of, joined, nothing
 from .runs import Runs
 from .segments import Handed, Segments, sorted_by_key
 from .tables import Early, Known
@@ -152,12 +152,13 @@ class WholeThings:
         held, self.held = self.held, nothing()
         return self.takes(held, are_all=True) if self.terms.drained and len(held) else []
 
-    def items(self) -> Numbers:
-        """The numbers of the items that are in use, or may be shown."""
+    def in_use(self, column: str) -> Numbers:
+        """The numbers of a column that are in use, or may be shown."""
         import numpy as np
 
-        return np.concatenate([self._recent.items(), self._early.items(), self.held.item,
-                               self.known.what % ITEM_MAX])
+        found = [self._recent.in_use(column), self._early.in_use(column),
+                 column_of(self.held, column)]
+        return np.concatenate([*found, self.known.what % ITEM_MAX] if column == "item" else found)
 
     def forgets(self, least: int) -> None:
         """Items with smaller numbers are forgotten, but for those that are in use."""

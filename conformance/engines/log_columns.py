@@ -25,7 +25,7 @@ from ...spec.verdicts.native_refusal import NotNative
 from ..columns.cells import NONE, Unfit
 from ..columns.ordered import CallCounter, Numbering
 from ..columns.rows import LINE as LINE_BITS
-from ..columns.rows import Names, Rows, joined, nothing
+from ..columns.rows import Names, Rows, column_of, joined, nothing
 from ..columns.run import CHUNK, Run, gathered
 from ..columns.segments import stable_order
 from ..columns.sent import packed, rows_sent, sent, unpacked
@@ -325,6 +325,7 @@ class Numbered:
                 continue
             if file != of:
                 of, numbering = file, Numbering(counter)
+                names.holders = [numbering]
             rows = rows_sent(_only(events, ("code", "line", "key", "process", "call")), file,
                              names, meanings)
             order = events.column("order").to_numpy()
@@ -335,6 +336,7 @@ class Numbered:
             if bool((order[1:] < order[:-1]).any()):
                 events = events.take(arrow.array(np.argsort(order, kind="stable")))
             yield batch_of([(0, int(order.min()), file, None, packed(events))])
+            names.forgets()
 
 
 def _only(events: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
@@ -416,6 +418,7 @@ class ColumnVerdicts(OfPart):
     def _parts(self, batches: Batches, logs: Logs, names: Names, listener: Listener
                ) -> Iterator[Rows]:
         meanings, merge = meanings_of(logs), _Merge()
+        names.holders.append(merge)
         for file, told, events in rows_in(batches):
             if told == UNFIT:
                 raise Unfit
@@ -439,6 +442,12 @@ class _Merge:
     _keys: list[Numbers] = field(default_factory=list)
     _size: int = 0
     _turn: int = 0
+
+    def in_use(self, column: str) -> Numbers:
+        """The numbers of a column of the rows that wait."""
+        import numpy as np
+
+        return np.concatenate([column_of(rows, column) for rows in (nothing(), *self._rows)])
 
     def takes(self, rows: Rows, keys: Numbers) -> Iterator[Rows]:
         """Take events, with their places in the order; give what is before the first of them."""

@@ -17,6 +17,7 @@ import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -385,7 +386,7 @@ class _Share:
     def __call__(self, rows: Rows, names: Names) -> Rows:
         import numpy as np
 
-        for name in names.keys[len(self._mine):]:
+        for name in islice(names.keys, len(self._mine), None):
             self._mine.append(crc32(name.encode()) % self.of == self.number)
         return rows.at(np.array(self._mine, bool)[rows.key])
 

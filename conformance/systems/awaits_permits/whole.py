@@ -20,7 +20,7 @@ from ...logs.understanding import Calls
 from ...columns.calls import first_of_each, paired
 from ...columns.recent import Recent
 from ...columns.cells import NONE
-from ...columns.rows import Names, Rows, joined, nothing
+from ...columns.rows import Names, Rows, column_of, joined, nothing
 from ...columns.segments import Handed, Resumable, Segments, order_by_key
 from .acts import CANCELLED, GIVES, RELEASED, WAITS, WOKEN
 
@@ -112,11 +112,11 @@ class WholePermits:
         """The log is over; what still waits is not judged."""
         return []
 
-    def items(self) -> Numbers:
-        """The numbers of the items that are in use, or may be shown."""
+    def in_use(self, column: str) -> Numbers:
+        """The numbers of a column that are in use, or may be shown."""
         import numpy as np
 
-        return np.concatenate([self._left.item, self._recent.items()])
+        return np.concatenate([column_of(self._left, column), self._recent.in_use(column)])
 
     def forgets(self, least: int) -> None:
         """Nothing is kept of an item but the rows that name it."""

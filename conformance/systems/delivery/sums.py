@@ -80,6 +80,12 @@ class Sums:
         return {self._queues.names.processes[process]: limit
                 for (of, process), limit in self._limits.items() if of == key}
 
+    def consumers(self) -> Numbers:
+        """The numbers of the consumers that have a limit."""
+        import numpy as np
+
+        return np.array([process for _, process in self._limits], np.int64)
+
     # --- how many --------------------------------------------------------------------------------
 
     def _many(self, chunk: Chunk, was: Numbers, now: Numbers, where: Where) -> Numbers:

@@ -203,6 +203,14 @@ class WholeQueues(WholeThings):
         judge.continues(messages, self._sums.limits_of(key),
                         {where: self.was(ended, key) for where, ended in self._ended.items()})
 
+    def in_use(self, column: str) -> Numbers:
+        """The numbers of a column that are in use, or may be shown."""
+        import numpy as np
+
+        found = super().in_use(column)
+        return found if column != "process" else np.concatenate(
+            [found, self.known.columns["holder"], self._sums.consumers()])
+
     # --- what rows say --------------------------------------------------------------------------
 
     def _odd(self, rows: Rows, segments: Segments, does: Does) -> Numbers:

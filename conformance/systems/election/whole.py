@@ -214,11 +214,12 @@ class WholeElections:
         """The log is over; nothing that is judged here depends on it."""
         return []
 
-    def items(self) -> Numbers:
-        """The numbers of the items that may be shown."""
+    def in_use(self, column: str) -> Numbers:
+        """The numbers of a column that are in use, or may be shown."""
         import numpy as np
 
-        return np.concatenate([self._recent.items(), self._early.items()])
+        found = np.concatenate([self._recent.in_use(column), self._early.in_use(column)])
+        return found if column != "process" else np.concatenate([found, self._known.reshape(-1)])
 
     def forgets(self, least: int) -> None:
         """Items with smaller numbers are forgotten, but for those that may be shown."""

@@ -54,11 +54,13 @@ class WholeEpochs(WholePoints):
         return Taken(np.arange(len(rows)), operation, number), segments.first_of(
             np.flatnonzero(others))
 
-    def items(self) -> Numbers:
-        """The numbers of the items that are in use, or may be shown."""
+    def in_use(self, column: str) -> Numbers:
+        """The numbers of a column that are in use, or may be shown."""
         import numpy as np
 
-        return np.concatenate([super().items(), self._leader[self._leader != NONE]])
+        found = super().in_use(column)
+        return found if column != "item" else np.concatenate(
+            [found, self._leader[self._leader != NONE]])
 
     def brings(self, judge: Any, key: int, at: int, rows: Rows, start: int) -> None:
         """Bring the judge of a key to a row, with the process that led so far."""

@@ -26,7 +26,7 @@ from ...columns.calls import first_of_each
 from ...columns.recent import Recent
 from ...columns.cells import Unfit
 from ...columns.remainder import Remainder
-from ...columns.rows import ITEM_MAX, Names, Rows, nothing
+from ...columns.rows import ITEM_MAX, Names, Rows, column_of, nothing
 from ...columns.runs import Runs
 from ...columns.segments import Handed, Resumable, Segments, sorted_by_key
 from .calls import PUT, TAKE, TAKEN
@@ -150,12 +150,12 @@ class WholeQueues:
                 handed += self._judges(machines, *by_key(left), True)
         return handed
 
-    def items(self) -> Numbers:
-        """The numbers of the items that are in use, or may be shown."""
+    def in_use(self, column: str) -> Numbers:
+        """The numbers of a column that are in use, or may be shown."""
         import numpy as np
 
-        return np.concatenate([*(machines.left.rows.item for machines in self._all),
-                               self._recent.items()])
+        return np.concatenate([self._recent.in_use(column), *(
+            column_of(machines.left.rows, column) for machines in self._all)])
 
     def forgets(self, least: int) -> None:
         """Items with smaller numbers are forgotten, but for those that are in use."""

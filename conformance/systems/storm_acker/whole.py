@@ -199,6 +199,14 @@ class WholeAckers(WholeThings):
                             None if task == NONE else self.names.processes[task]))
         judge.continues(entries, self.was(self._told, key), self.was(self._expired, key))
 
+    def in_use(self, column: str) -> Numbers:
+        """The numbers of a column that are in use, or may be shown."""
+        import numpy as np
+
+        found = super().in_use(column)
+        return found if column != "process" else np.concatenate(
+            [found, self.known.columns["task"]])
+
     # --- pieces of a log: see Divided ---------------------------------------------------------
 
     def remainder(self, rows: Rows) -> Remainder | None:

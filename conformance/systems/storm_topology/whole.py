@@ -68,16 +68,18 @@ class WholeLanes(WholePoints):
         return Taken(np.arange(len(rows)), operation, number), segments.first_of(
             np.concatenate([again, late]))
 
-    def items(self) -> Numbers:
-        """The numbers of the items that are in use, or may be shown."""
+    def in_use(self, column: str) -> Numbers:
+        """The numbers of a column that are in use, or may be shown."""
         import numpy as np
 
+        if column != "item":
+            return super().in_use(column)
         start, number, size = self._numbers.every()
         kept = number + size > self._forgotten(self._named[start // ITEM_MAX])
         self._numbers.keeps(kept)
         start, size = start[kept], size[kept]
         inner = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
-        return np.concatenate([super().items(), np.repeat(start % ITEM_MAX, size) + inner])
+        return np.concatenate([super().in_use(column), np.repeat(start % ITEM_MAX, size) + inner])
 
     def brings(self, judge: Any, key: int, at: int, rows: Rows, start: int) -> None:
         """Bring the judge of a lane to a row, with the elements that are not forgotten."""

@@ -7,7 +7,7 @@ log is judged without knowing of either.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import process_time
 from typing import Any, Final
@@ -21,7 +21,7 @@ from checkvalve.conformance.suites.suite import Act, AnySuite, Suite
 from checkvalve.conformance.systems.catalogue import SYSTEMS
 from checkvalve.conformance.systems.targets import reference_of, resolve_target
 
-__all__ = ["SETTINGS", "WRITTEN", "Logged", "judge_events", "programs"]
+__all__ = ["SETTINGS", "WRITTEN", "Logged", "judge_events", "outcome", "programs"]
 
 Rows = Iterator[dict[str, Any]]
 
@@ -319,7 +319,7 @@ def programs(suite: str, spec: str, rule: str, seed: int, number: int, length: i
             for at, row in enumerate(rows, 1)])
 
 
-def judge_events(logs: Logs, settings: Mapping[str, int], events: list[Event],
+def judge_events(logs: Logs, settings: Mapping[str, int], events: Sequence[Event],
                  **more: Any) -> Notes:
     """The notes of a judge of one key."""
     terms = Terms(settings, **more)
@@ -330,6 +330,12 @@ def judge_events(logs: Logs, settings: Mapping[str, int], events: list[Event],
         judge.take(event)
     judge.end()
     return notes
+
+
+def outcome(notes: Notes) -> str:
+    """The one word for the notes on one key."""
+    return ("violated" if notes.findings else "foreign" if notes.foreign else
+            "unknown" if notes.unknown_keys else "passed")
 
 
 def _figures(suite: str, keys: int) -> str:

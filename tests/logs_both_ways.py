@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,8 @@ from pyarrow import parquet
 from checkvalve.conformance.columns import run
 from checkvalve.conformance.columns.named import Named
 from checkvalve.conformance.engines.log_parts import logs_of
+from checkvalve.conformance.logs.kinds import Logs, Terms
 from checkvalve.conformance.logs.mapping import plain
-from checkvalve.conformance.logs.notes import Notes
 from checkvalve.conformance.logs.readers import Log
 from checkvalve.conformance.logs.rows import counts_of, rows_of
 from checkvalve.conformance.logs.run import Judged, terms_of
@@ -31,6 +31,25 @@ _FIELDS = ("key", "process", "operation", "phase", "result", "item", "value", "t
 def told(judged: Judged) -> list[str]:
     """All rows of an answer, but for the state: its places may have other numbers."""
     return sorted(_STATE.sub("", str(row)) for row in [*rows_of(judged.notes), *counts_of(judged)])
+
+
+class InColumns:
+    """Judges logs in whole columns where that can be; ``were_whole`` says if the last one was."""
+
+    were_whole = False
+
+    def __call__(self, files: Sequence[Log], logs: Logs, terms: Terms, keeps: bool) -> Judged:
+        of_whole = run.judged_whole
+
+        def looks(*given: Any) -> Any:
+            counted = of_whole(*given)
+            self.were_whole = counted is not None
+            return counted
+
+        self.were_whole = False
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(run, "judged_whole", looks)
+            return run.judge_files(files, logs, terms, keeps=keeps)
 
 
 def written(path: Path, some: list[Row]) -> Path:
@@ -63,8 +82,9 @@ def agreed(suite: str, some: list[Row], settings: Mapping[str, int], seed: int, 
     in_chunks(monkeypatch, _CHUNKS[seed % len(_CHUNKS)])
     terms = terms_of(plain(), settings, drained, 1_000_000)
     written(path, some)
-    one, two, three = ([Log(path, plain(), list(logs.operations))] for _ in range(3))
-    assert run.judged_whole(one, logs, terms, Notes(), lambda at: None) is not None
-    columns = told(run.judge_files(two, logs, terms, keeps=True))
-    assert columns == told(by_events(three, logs, terms, keeps=True)), seed
+    one, two = ([Log(path, plain(), list(logs.operations))] for _ in range(2))
+    judge = InColumns()
+    columns = told(judge(one, logs, terms, keeps=True))
+    assert judge.were_whole
+    assert columns == told(by_events(two, logs, terms, keeps=True)), seed
     return columns

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from logs_both_ways import in_chunks
+from logs_both_ways import InColumns, in_chunks
 from pyarrow import parquet
 
 from checkvalve.conformance.columns import ordered, run
@@ -27,7 +27,6 @@ from checkvalve.conformance.engines.log_parts import logs_of
 from checkvalve.conformance.logs import order
 from checkvalve.conformance.logs.kinds import Logs, Terms
 from checkvalve.conformance.logs.mapping import plain
-from checkvalve.conformance.logs.notes import Notes
 from checkvalve.conformance.logs.readers import Log
 from checkvalve.conformance.logs.rows import counts_of, rows_of
 from checkvalve.conformance.logs.run import Judged, terms_of
@@ -242,8 +241,9 @@ def both(path: Path, kind: str, remember: int = 1_000_000) -> tuple[bool, list[s
     def log() -> Log:
         return Log(path, plain(), list(logs.operations))
 
-    whole = run.judged_whole([log()], logs, terms, Notes(), lambda at: None)
-    return (whole is not None, told(run.judge_files([log()], logs, terms, keeps=True)),
+    judge = InColumns()
+    columns = told(judge([log()], logs, terms, keeps=True))
+    return (judge.were_whole, columns,
             told(by_events([log()], logs, replace(terms, remember=1_000_000), keeps=True)))
 
 
@@ -274,11 +274,10 @@ def test_json_lines_are_judged_in_whole_columns(cut: int, tmp_path: Path) -> Non
     path = written(tmp_path / "log.jsonl", rows("lane", 7))
     path.write_bytes(path.read_bytes()[:-cut or None])
     logs = logs_of("storm.topology")
-    files = [[Log(path, plain(), list(logs.operations))] for _ in range(3)]
-    whole = run.judged_whole(files[0], logs, Terms(), Notes(), lambda at: None)
-    assert (whole is not None) == (cut < 2)
-    one, other = (answer(judge, some, logs, Terms())
-                  for judge, some in zip((run.judge_files, by_events), files[1:], strict=True))
+    in_columns = InColumns()
+    one, other = (answer(judge, [Log(path, plain(), list(logs.operations))], logs, Terms())
+                  for judge in (in_columns, by_events))
+    assert in_columns.were_whole == (cut < 2)
     assert one == other
     assert ("ends in the middle" in one) == (cut == 2)
 
@@ -392,7 +391,7 @@ def test_files_in_the_order_of_clocks_are_judged_in_whole_columns(
     """As event by event, whatever the tolerance, the skew, the chunks and the formats; what is
     sorted too little is refused in the same words."""
     suite, settings, _ = KINDS[kind]
-    logs, many = logs_of(suite), 0
+    logs, many, in_columns = logs_of(suite), 0, InColumns()
     mapped = replace(plain(), order="time", tolerance=tolerance)
     terms = terms_of(mapped, settings, False, 1_000_000)
     for seed in range(12):
@@ -410,8 +409,8 @@ def test_files_in_the_order_of_clocks_are_judged_in_whole_columns(
         def files(paths: list[Path] = paths) -> list[Log]:
             return [Log(path, mapped, list(logs.operations)) for path in paths]
 
-        many += run.judged_whole(files(), logs, terms, Notes(), lambda at: None) is not None
-        one, other = (answer(judge, files(), logs, terms) for judge in (run.judge_files, by_events))
+        one, other = (answer(judge, files(), logs, terms) for judge in (in_columns, by_events))
+        many += in_columns.were_whole
         if kind == "queue":     # an item that ended long before is forgotten at other moments
             one, other = (_HISTORY.sub("", each) for each in (one, other))
         assert one == other, seed
@@ -445,9 +444,10 @@ def test_times_may_be_written_in_any_way(how: str, ending: str, tmp_path: Path) 
 
     def log() -> Log:
         return Log(path, mapped, list(logs.operations))
-    assert run.judged_whole([log()], logs, terms, Notes(), lambda at: None) is not None
+    in_columns = InColumns()
     one, other = (_HISTORY.sub("", answer(judge, [log()], logs, terms))
-                  for judge in (run.judge_files, by_events))
+                  for judge in (in_columns, by_events))
+    assert in_columns.were_whole
     assert one == other
     assert "'violated'" in one
 
@@ -478,11 +478,11 @@ def test_timestamps_of_a_table_are_the_same_times(
         name: pa.array([row.get(name) for row in some])
         for name in ("key", "process", "operation", "phase", "item")}}), path)
     terms = terms_of(mapped, {}, False, 1_000_000)
+    in_columns = InColumns()
     one, other = (answer(judge, [Log(path, mapped, list(logs.operations))], logs, terms)
-                  for judge in (run.judge_files, by_events))
+                  for judge in (in_columns, by_events))
     assert one == other
-    assert zone is None or run.judged_whole(
-        [Log(path, mapped, list(logs.operations))], logs, terms, Notes(), lambda at: None)
+    assert zone is None or in_columns.were_whole
 
 
 def test_what_the_recorder_wrote_is_judged_in_whole_columns(tmp_path: Path) -> None:

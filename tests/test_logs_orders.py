@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from places_with_overlap import SETTINGS, certain, moved, recorded
 
+from benchmarks.logged import judge_events, outcome
 from checkvalve.conformance.columns.run import judge_files
 from checkvalve.conformance.logs.events import Event
 from checkvalve.conformance.logs.histories import Histories
@@ -25,26 +26,13 @@ from checkvalve.conformance.systems.catalogue import SYSTEMS
 WAYS = ({"overlap": 0.5}, {"overlap": 2.0}, {"skew": 0.5}, {"skew": 2.0},
         {"overlap": 0.7, "skew": 0.7})
 
-
-OTHERS = {"rate": 1, "depth": 2}
+OTHERS = {"rate": {"rate": 1, "depth": 2}}
 
 
 def judged(system: str, events: Sequence[Event], tolerance: int = 0) -> Notes:
     """The notes on one key."""
-    logs = SYSTEMS[system].logs
-    assert logs is not None
-    notes, terms = Notes(), Terms(OTHERS | SETTINGS.get(system, {}), tolerance=tolerance)
-    judge = logs.judge("k", terms, notes, logs.common(terms, notes))
-    for event in events:
-        judge.take(event)
-    judge.end()
-    return notes
-
-
-def outcome(notes: Notes) -> str:
-    """The one word for it."""
-    return ("violated" if notes.findings else "foreign" if notes.foreign else
-            "unknown" if notes.unknown_keys else "passed")
+    return judge_events(SYSTEMS[system].logs, SETTINGS.get(system, OTHERS.get(system, {})), events,
+                        tolerance=tolerance)
 
 
 def outcomes(system: str, events: Sequence[Event], tolerance: int) -> set[str]:

@@ -18,7 +18,7 @@ from test_spark_columns import added, batched, blocks_of, same
 
 from checkvalve.conformance.columns import remainder, run
 from checkvalve.conformance.columns.remainder import Joined
-from checkvalve.conformance.engines import log_cut, log_jobs, log_left
+from checkvalve.conformance.engines import log_cut, log_jobs
 from checkvalve.conformance.engines.log_columns import UNFIT, labels_of
 from checkvalve.conformance.engines.log_jobs import Job, judge_in_jobs
 from checkvalve.conformance.engines.log_left import JoinedParts, LeftOver
@@ -191,7 +191,7 @@ def test_tasks_of_a_cluster_count_what_one_process_counts(
     unfit = 0
     for seed in range(6):
         random = Random(seed)
-        in_chunks(monkeypatch, random.choice([90, 150, 400]), log_left, log_cut)
+        in_chunks(monkeypatch, random.choice([90, 150, 400]), log_cut)
         monkeypatch.setattr(log_cut, "_ROWS", random.choice([90, 200, 450]))
         path = written(tmp_path / f"{seed}.parquet", rows(suite, seed))
         mapped = replace(plain(), order="file")

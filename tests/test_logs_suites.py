@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from benchmarks.logged import WRITTEN, Logged, judge_events, programs
+from checkvalve.conformance.logs.answer import why_not_shown
 from checkvalve.conformance.logs.events import Event
 from checkvalve.conformance.logs.kinds import Logs, Terms
 from checkvalve.conformance.logs.notes import Notes
@@ -75,7 +76,23 @@ def test_the_log_of_a_twin_breaks_the_rule_that_the_suite_says(suite: str) -> No
             assert seen == said or said not in ids or said in lenient, name
             assert said or not seen, name
             found |= {seen} - {""}
+            assert_what_is_missing_is_missing(logs, one, notes)
     assert len(found) > len(ids) / 3
+
+
+def assert_what_is_missing_is_missing(logs: Logs, one: Logged, notes: Notes) -> None:
+    """That no event of the log could have broken a rule is said only if the event that could is not
+    in it; that one broke another rule, only if one did."""
+    does = {event.operation for event in one.events if event.phase != "begin"}
+    does -= {"quiet"}       # of an election, it shows a rule only if nobody leads, or with others
+    for rule in [*logs.with_rest, *(rule.id for rule in logs.rules)]:
+        if notes.exercised().get(rule) or rule in notes.not_shown:
+            continue
+        rest, why = logs.with_rest.get(rule), why_not_shown(notes, logs, rule)
+        assert (" of the log " in why) <= (rest not in does and not notes.violations), (one, why)
+        assert ("could have shown it" in why) == any(
+            f"breaks {each.rule}," in why and each.event.operation == rest
+            for each in notes.findings), (one, why)
 
 
 @pytest.mark.parametrize("suite", WRITTEN)
@@ -111,6 +128,24 @@ def test_logs_of_a_suite_are_judged_or_it_says_why_not(suite: str) -> None:
     system = SYSTEMS[suite]
     assert (system.logs is None) == bool(system.no_logs)
     assert "." not in system.no_logs
+
+
+@pytest.mark.parametrize(("rows", "words"), [
+    ([("append", 1), ("nothing", None)],
+     "an event 'nothing' could have shown it, but breaks STORM-K26,"),
+    ([("append", 1), ("emits", 0), ("commit", 1), ("nothing", None)],
+     "no event that was judged could have broken it: that may need an event 'nothing', which"),
+    ([("append", 1), ("emits", 0)],
+     "no event of the log could have broken it: that may need an event 'nothing', which"),
+])
+def test_a_rule_is_not_shown_for_the_reason_that_is_so(
+    rows: list[tuple[str, Any]], words: str
+) -> None:
+    """The event that could have shown it breaks another rule, or comes after that, or is missing.
+    """
+    logs: Logs = SYSTEMS["storm.partition"].logs
+    notes = judge_events(logs, {}, points(*rows))
+    assert words in why_not_shown(notes, logs, "STORM-K27")
 
 
 def points(*rows: tuple[str, Any]) -> list[Event]:

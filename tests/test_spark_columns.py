@@ -85,7 +85,7 @@ def batched(part: list[dict[str, Any]], random: Random) -> Iterator[pa.RecordBat
     random.shuffle(part)
     part.sort(key=lambda row: row["at"])
     for at in range(0, len(part), 3):
-        yield log_columns._batch(tuple(row.values()) for row in part[at:at + 3])
+        yield log_columns.batch_of(tuple(row.values()) for row in part[at:at + 3])
 
 
 def added(found: list[dict[str, Any]]) -> list[str]:

@@ -62,8 +62,7 @@ def session(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
             yield running
 
 
-@pytest.mark.parametrize("target", [GOOD, BROKEN])
-@pytest.mark.parametrize("partitions", [1, 3, 7])
+@pytest.mark.parametrize(("target", "partitions"), [(BROKEN, 1), (GOOD, 3), (BROKEN, 7)])
 def test_rows_do_not_depend_on_the_engine_nor_on_the_partitions(
     session: SparkSession, local_rows: dict[str, list[CaseRow]], target: str, partitions: int
 ) -> None:

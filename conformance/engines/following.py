@@ -13,7 +13,7 @@ counted from the watermark, which begins in 1970; so it cannot run before there 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +24,7 @@ from .log_parts import FILE, LINE
 from ..logs.readers import ending_of
 from ..logs.rows import COLUMNS, spark_schema
 from .judging import TABLE, Asked, needed_of
+from .session import changed
 from .spark import PATIENCE_SECONDS, check_executors, spark_errors
 from .task import work, written
 
@@ -66,7 +67,7 @@ def follow_on_spark(session: SparkSession, asked: Asked, checkpoint: str, out: s
             "Give more seconds than those of --patience and of the tolerance in the mapping.")
     check_executors(session, patience_s=PATIENCE_SECONDS)
     wanted = {_WHOLE: _UNSPLIT} | ({} if partitions is None else {_PARTITIONS: str(partitions)})
-    with _set(session, wanted), spark_errors("following the log"):
+    with changed(session, wanted), spark_errors("following the log"):
         found = _found(session, asked, files_at_once, pace)
         writer = found.writeStream.format("parquet").option("path", out).option(
             "checkpointLocation", checkpoint)
@@ -83,18 +84,6 @@ def wait_for(query: Any) -> None:
     finally:
         with suppress(Exception):   # after an interrupt Java's answer is that of another call
             query.stop()
-
-
-@contextmanager
-def _set(session: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
-    before = {name: str(session.conf.get(name)) for name in wanted}
-    for name, value in wanted.items():
-        session.conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            session.conf.set(name, value)
 
 
 def _found(session: SparkSession, asked: Asked, files_at_once: int, pace: Pace) -> DataFrame:

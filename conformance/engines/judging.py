@@ -13,7 +13,7 @@ import csv
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import accumulate
@@ -40,6 +40,7 @@ from .log_parts import (
 from ..logs.readers import ending_of, header_in
 from ..logs.rows import COLUMNS, COUNTS, arrow_schema, judged_of, spark_schema
 from ..logs.run import Judged
+from .session import changed
 from .spark import PATIENCE_SECONDS, check_executors, spark_errors
 from .task import work
 
@@ -419,23 +420,12 @@ def _rows_for_columns(log: Opened) -> int:
     return log.lines + sum(frame.count() for frame, kind in log.frames if kind not in _TEXTS)
 
 
-@contextmanager
-def _few_rows_at_once(session: SparkSession) -> Iterator[None]:
+def _few_rows_at_once(session: SparkSession) -> AbstractContextManager[None]:
     """Let Spark hand rows over by their bytes, for one may have megabytes."""
     wanted = {"spark.sql.execution.arrow.maxBytesPerBatch": str(_BYTES)}
     if tuple(map(int, session.version.split(".")[:2])) < _HAS_BYTES:
         wanted = {"spark.sql.execution.arrow.maxRecordsPerBatch": "64"}
-    before = {name: session.conf.get(name, None) for name in wanted}
-    for name, value in wanted.items():
-        session.conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name, old in before.items():
-            if old is None:
-                session.conf.unset(name)
-            else:
-                session.conf.set(name, old)
+    return changed(session, wanted)
 
 
 def _uri(place: str) -> str:

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -36,7 +37,7 @@ from ..logs.mapping import Mapped
 from ..logs.notes import Notes
 from ..logs.order import shifts_of
 from ..logs.readers import header_in
-from ..logs.rows import COLUMNS, COUNTS, arrow_schema, counts_of, rows_of
+from ..logs.rows import arrow_schema, count_of, counts_of, rows_of
 from ..logs.run import Judged
 from ..logs.understanding import Reading
 from .log_parts import (
@@ -49,7 +50,8 @@ if TYPE_CHECKING:
 
     from ..columns.cells import Numbers
 
-__all__ = ["PACKED", "UNFIT", "ColumnVerdicts", "Numbered", "Packs", "hears", "labels_of"]
+__all__ = ["FAULTS", "PACKED", "REPORTS_AT", "UNFIT", "Batches", "ColumnVerdicts", "Numbered",
+           "OfPart", "Packs", "batch_of", "hears", "labels_of", "part_of", "rows_in", "rows_taken"]
 
 PACKED: Final = "part int, at bigint, file int, report string, events binary"
 """The columns of a row of events on their way, in Spark's words: the label of the part that it goes
@@ -58,7 +60,10 @@ to, its place in the order of the part, its file, numbers that a task reports, a
 UNFIT: Final = "unfit"
 """A report, and then a count, that a log cannot be judged in whole columns."""
 
-_FIRST: Final = -1 << 62
+FAULTS: Final = (Unfit, NotNative, InputError, UnicodeDecodeError)
+"""A log that raises one of these is judged event by event, and there the fault is named."""
+
+REPORTS_AT: Final = -1 << 62
 """The place of reports, before all events."""
 
 _LEAST: Final = 1 << 16
@@ -96,6 +101,11 @@ def _hash(number: int) -> int:
     return found - (found & _SIGN) * 2
 
 
+def part_of(key: str, labels: Sequence[int]) -> int:
+    """The number of the part of a key, the same in all tasks: ``labels`` has one for each part."""
+    return crc32(key.encode()) % len(labels)
+
+
 # --- reading ----------------------------------------------------------------------------------
 
 
@@ -120,8 +130,8 @@ class Packs:
         """The events, as ``PACKED`` has them; first of all, that the log is unfit, if it is."""
         try:
             yield from self._packed(batches)
-        except (Unfit, InputError, UnicodeDecodeError):     # what is wrong is said event by event
-            yield _batch((label, _FIRST, 0, UNFIT, None) for label in self.labels)
+        except FAULTS:      # what is wrong is said event by event
+            yield batch_of((label, REPORTS_AT, 0, UNFIT, None) for label in self.labels)
             for _ in batches:       # Spark waits two seconds for a task that leaves rows unread
                 pass
 
@@ -133,21 +143,28 @@ class Packs:
         shifts = shifts_of(self.mapped.tolerance, logs.named("sends"), logs.named("receives")
                            ) if by_time else None
         spread = _Spread(self.labels)
-
-        def reading_of(file: str) -> Reading:
-            return readings.setdefault(file, Reading(
-                self.files.names[file], self.files.mapped.get(file, self.mapped),
-                list(logs.operations)))
-
-        for file, lines, batch in self._chunks(batches, reading_of):
-            found = sent(reading_of(file), batch, lines, names, codes, shifts)
+        for file, lines, batch in self._chunks(batches, readings):
+            found = sent(self._reading(readings, file), batch, lines, names, codes, shifts)
             if found.num_rows:
                 yield spread.of(found, self.files.number(file))
+        yield from self._reports(readings)
+
+    def _reading(self, readings: dict[str, Reading], file: str) -> Reading:
+        """The reading of a file, made when it is asked for first."""
+        found = readings.get(file)
+        if found is None:
+            found = readings[file] = Reading(
+                self.files.names[file], self.files.mapped.get(file, self.mapped),
+                list(logs_of(self.suite).operations))
+        return found
+
+    def _reports(self, readings: Mapping[str, Reading]) -> Batches:
+        """A row for each file, before all events: what was found out about it."""
         for file, reading in readings.items():
             told = json.dumps(list(told_by(reading)))
-            yield _batch([(self.labels[0], _FIRST + 1, self.files.number(file), told, None)])
+            yield batch_of([(self.labels[0], REPORTS_AT + 1, self.files.number(file), told, None)])
 
-    def _chunks(self, batches: Batches, reading_of: Callable[[str], Reading]
+    def _chunks(self, batches: Batches, readings: dict[str, Reading]
                 ) -> Iterator[tuple[str, Numbers, pa.RecordBatch]]:
         """Chunks of the rows of one file, with their lines."""
         read: dict[tuple[str, int], int] = {}
@@ -160,7 +177,8 @@ class Packs:
             if first is None:
                 first = self.files.first_lines.get(file, {}).get(block, 1)
             read[file, block] = first + held.num_rows
-            yield from self._text(file, first, held.column("value").to_pylist(), reading_of(file))
+            yield from self._text(file, first, held.column("value").to_pylist(),
+                                  self._reading(readings, file))
 
     def _text(self, file: str, first: int, values: list[bytes], reading: Reading
               ) -> Iterator[tuple[str, Numbers, pa.RecordBatch]]:
@@ -237,7 +255,7 @@ class _Spread:
         sorted_ = events.take(arrow.array(order))
         edges = np.searchsorted(parts[order], np.arange(len(self._labels) + 1)).tolist()
         lines = sorted_.column("line").to_numpy()
-        return _batch(
+        return batch_of(
             (label, file << LINE_BITS | int(lines[start]), file, None,
              packed(sorted_.slice(start, end - start)))
             for label, start, end in zip(self._labels, edges, edges[1:], strict=False)
@@ -257,14 +275,15 @@ class _Spread:
         for at, number in enumerate(table):
             if number < 0:
                 name = names[at] or ""      # a row without a key is of the key without a name
-                table[at] = known[names[at]] = crc32(name.encode()) % len(self._labels)
+                table[at] = known[names[at]] = part_of(name, self._labels)
         indices = keys.indices.fill_null(-1) if keys.indices.null_count else keys.indices
         found: np.ndarray[Any, Any] = np.array(table, np.uint16)[
             indices.to_numpy(zero_copy_only=False)]
         return found
 
 
-def _batch(rows: Any) -> pa.RecordBatch:
+def batch_of(rows: Iterable[tuple[Any, ...]]) -> pa.RecordBatch:
+    """Rows of events on their way, as ``PACKED`` has them."""
     import pyarrow as arrow
 
     columns = list(zip(*rows, strict=True)) or [()] * 5
@@ -290,7 +309,7 @@ class Numbered:
         try:
             yield from self._numbered(batches)
         except Unfit:
-            yield _batch([(0, _FIRST, 0, UNFIT, None)])
+            yield batch_of([(0, REPORTS_AT, 0, UNFIT, None)])
 
     def _numbered(self, batches: Batches) -> Batches:
         import numpy as np
@@ -300,9 +319,9 @@ class Numbered:
         names, meanings = Names(logs, [], False, 0), meanings_of(logs)
         counter = CallCounter()
         of, numbering = -1, Numbering(counter)
-        for file, told, events in _rows_in(batches):
+        for file, told, events in rows_in(batches):
             if told is not None:
-                yield _batch([(0, _FIRST, file, told, None)])
+                yield batch_of([(0, REPORTS_AT, file, told, None)])
                 continue
             if file != of:
                 of, numbering = file, Numbering(counter)
@@ -316,7 +335,7 @@ class Numbered:
                 "number", arrow.array(number))
             if bool((order[1:] < order[:-1]).any()):
                 events = events.take(arrow.array(np.argsort(order, kind="stable")))
-            yield _batch([(0, int(order.min()), file, None, packed(events))])
+            yield batch_of([(0, int(order.min()), file, None, packed(events))])
             names.forgets()
 
 
@@ -324,7 +343,7 @@ def _only(events: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
     return events.select([name for name in names if name in events.schema.names])
 
 
-def _rows_in(batches: Batches) -> Iterator[tuple[int, str | None, Any]]:
+def rows_in(batches: Batches) -> Iterator[tuple[int, str | None, Any]]:
     """The file of each row, and its report or its events."""
     for batch in batches:
         for file, told, events in zip(*(batch.column(name) for name in (
@@ -334,32 +353,44 @@ def _rows_in(batches: Batches) -> Iterator[tuple[int, str | None, Any]]:
 
 
 @dataclass(frozen=True)
-class ColumnVerdicts:
-    """Judges the events of a part with rows in the order of the log: ``by_time``, in that of
-    the first event of each."""
+class OfPart(ABC):
+    """Makes of the rows of events that were sent to a part those of what was found."""
 
     suite: str
     terms: Terms
     files: Files
-    by_time: bool
 
     def of(self, batches: Batches) -> Batches:
-        """Rows of what was found; if it cannot be judged so, a count of that."""
+        """Rows of what was found, and counts; if it cannot be judged so, a count of that."""
         yield from batched((tuple(row.values()) for row in self._rows(batches)), arrow_schema())
+
+    def _rows(self, batches: Batches) -> Iterator[dict[str, Any]]:
+        try:
+            yield from self._found(batches)
+        except FAULTS:
+            yield count_of(UNFIT)
+
+    @abstractmethod
+    def _found(self, batches: Batches) -> Iterator[dict[str, Any]]:
+        """The rows. Raises one of ``FAULTS``."""
+
+
+@dataclass(frozen=True)
+class ColumnVerdicts(OfPart):
+    """Judges the events of a part with rows in the order of the log: ``by_time``, in that of
+    the first event of each."""
+
+    by_time: bool
 
     @cached_property
     def _places(self) -> list[str]:
         return list(self.files.names.values())
 
-    def _rows(self, batches: Batches) -> Iterator[dict[str, Any]]:
+    def _found(self, batches: Batches) -> Iterator[dict[str, Any]]:
         logs = logs_of(self.suite)
         notes = Notes(doubts=[], most=sys.maxsize, checked=Histories(logs, self.terms))
         total = Judged(notes, terms=self.terms)
-        try:
-            yield from self._judged(batches, logs, total)
-        except (Unfit, NotNative, InputError):
-            yield {**dict.fromkeys(COLUMNS), "found": COUNTS, "key": UNFIT, "times": 1}
-            return
+        yield from self._judged(batches, logs, total)
         yield from counts_of(total)
 
     def _judged(self, batches: Batches, logs: Logs, total: Judged) -> Iterator[dict[str, Any]]:
@@ -376,19 +407,19 @@ class ColumnVerdicts:
         run = Run(logs, whole, names)
         run.takes(first)
         del first
-        yield from _taken(notes)
+        yield from rows_taken(notes)
         for rows in chunks:
             run.takes(rows)
-            yield from _taken(notes)
+            yield from rows_taken(notes)
         total.events, total.keys = run.ends()
-        yield from _taken(notes)
+        yield from rows_taken(notes)
         logs.judge("", terms, notes, common)    # notes what is not shown on these terms
 
     def _parts(self, batches: Batches, logs: Logs, names: Names, listener: Listener
                ) -> Iterator[Rows]:
         meanings, merge = meanings_of(logs), _Merge()
         names.holders.append(merge)
-        for file, told, events in _rows_in(batches):
+        for file, told, events in rows_in(batches):
             if told == UNFIT:
                 raise Unfit
             if told is not None:
@@ -450,7 +481,7 @@ class _Merge:
             yield found
 
 
-def _taken(notes: Notes) -> Iterator[dict[str, Any]]:
+def rows_taken(notes: Notes) -> Iterator[dict[str, Any]]:
     """Rows of what was noted, and forget it: a task may find more than fits into memory."""
     yield from rows_of(notes)
     notes.findings.clear()

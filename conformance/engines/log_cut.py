@@ -13,13 +13,11 @@ from __future__ import annotations
 
 import json
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
-from zlib import crc32
 
-from ...spec.notation.errors import InputError
-from ...spec.verdicts.native_refusal import NotNative
 from ..columns.cells import Unfit
 from ..columns.cut import Composition, Opened, Piece, last_events, piece_of, whole_of
 from ..columns.rows import LINE as LINE_BITS
@@ -29,19 +27,21 @@ from ..columns.sent import packed, rows_sent, sent, unpacked
 from ..logs.events import Event
 from ..logs.kinds import Terms
 from ..logs.notes import AROUND, Notes
-from ..logs.rows import COLUMNS, COUNTS, arrow_schema, counts_of
+from ..logs.rows import count_of, counts_of
 from ..logs.run import Judged
 from ..logs.understanding import Reading
-from .log_columns import _FIRST, UNFIT, Batches, Packs, _batch, hears, _rows_in, _taken
-from .log_parts import Files, Listener, batched, codes_of, logs_of, meanings_of, told_by
+from .log_columns import (
+    UNFIT, Batches, OfPart, Packs, batch_of, hears, part_of, rows_in, rows_taken,
+)
+from .log_parts import Listener, codes_of, logs_of, meanings_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..columns.cells import Numbers
 
-__all__ = ["OF_KEY", "REFUSALS_MAX", "REFUSED", "Composed", "JudgedAgain", "Pieces", "ReadAgain",
-           "Refusal", "lines_again"]
+__all__ = ["OF_KEY", "REFUSALS_MAX", "REFUSED", "Composed", "Following", "JudgedAgain", "Pieces",
+           "PacksPieces", "ReadAgain", "Refusal", "lines_again"]
 
 REFUSED: Final = "refused"
 """A count of nothing: a key at which a piece has to be judged again, as JSON in ``event``."""
@@ -61,9 +61,6 @@ _KEYS_MOST: Final = 64
 OF_KEY: Final = 1_024
 """Keys that a piece may always have, and events of each if there are more: to send what it does to
 a key costs as much as to shuffle some hundred events (measured with 2,000 and 100,000 keys)."""
-
-_FAULTS: Final = (Unfit, NotNative, InputError, UnicodeDecodeError)
-"""A log that raises one of these is judged event by event, and there the fault is named."""
 
 
 @dataclass(frozen=True)
@@ -119,8 +116,8 @@ def lines_again(refusals: Sequence[Refusal]) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pieces(Packs):
-    """Makes of the rows that a task reads what they do to each key; see ``Packs``."""
+class PacksPieces(Packs, ABC):
+    """Makes of the rows that a task reads what each piece of them comes to; see ``Packs``."""
 
     terms: Terms
 
@@ -131,35 +128,44 @@ class Pieces(Packs):
 
     def _packed(self, batches: Batches) -> Batches:
         readings: dict[str, Reading] = {}
-
-        def reading_of(file: str) -> Reading:
-            return _reading(self, readings, file)
-
-        chunks = (each for file, lines, batch in self._chunks(batches, reading_of)
-                  for each in _in_row(file, lines, batch))
+        chunks = (each for file, lines, batch in self._chunks(batches, readings)
+                  for each in in_row(file, lines, batch))
         held = next(chunks, None)
         while held is not None:
-            reading = reading_of(held[0])
+            reading = self._reading(readings, held[0])
             names = Names(logs_of(self.suite), [reading.file], False, self.terms.remember)
-            following = _Following(chunks, held)
-            piece = piece_of(whole_of(names.logs, self.terms, Notes(), names), (
+            following = Following(chunks, held, held[1])
+            yield from self._of_piece(self.files.number(held[0]) << LINE_BITS, following, names, (
                 rows_of_batch(reading, batch, first, names)
                 for first, batch in following.taken(lambda names=names: len(names.keys))))
-            if len(piece.keys) > max(_KEYS_MOST, piece.events // OF_KEY):
-                raise Unfit
-            file = self.files.number(held[0]) << LINE_BITS
-            yield self._sent(piece, Span(file | held[1], file | following.stop))
             held = following.left
-        for name, reading in readings.items():
-            told = json.dumps(list(told_by(reading)))
-            yield _batch([(self.labels[0], _FIRST + 1, self.files.number(name), told, None)])
+        yield from self._reports(readings)
+
+    @abstractmethod
+    def _of_piece(self, file: int, following: Following, names: Names, parts: Iterator[Rows]
+                  ) -> Batches:
+        """The rows of one piece of the ``file``, which is added to the numbers of its lines; all of
+        its ``parts`` are taken, and ``following`` says how far they were. Raises ``Unfit``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pieces(PacksPieces):
+    """Makes of the rows that a task reads what they do to each key; see ``Packs``."""
+
+    def _of_piece(self, file: int, following: Following, names: Names, parts: Iterator[Rows]
+                  ) -> Batches:
+        first = following.stop
+        piece = piece_of(whole_of(names.logs, self.terms, Notes(), names), parts)
+        if len(piece.keys) > max(_KEYS_MOST, piece.events // OF_KEY):
+            raise Unfit
+        yield self._sent(piece, Span(file | first, file | following.stop))
 
     def _sent(self, piece: Piece, span: Span) -> pa.RecordBatch:
         """A row for each part that has any of the keys."""
         import numpy as np
         import pyarrow as arrow
 
-        parts = np.array([_part(key, self.labels) for key in piece.keys], np.int64)
+        parts = np.array([part_of(key, self.labels) for key in piece.keys], np.int64)
         order = np.argsort(parts, kind="stable")
         edges = np.searchsorted(parts[order], np.arange(len(self.labels) + 1)).tolist()
         columns: dict[str, Any] = {"key": arrow.array(piece.keys, arrow.string())}
@@ -174,17 +180,7 @@ class Pieces(Packs):
             if end > start or not number:
                 told = json.dumps([span.stop, 0 if number else piece.events])
                 rows.append((label, span.start, 0, told, packed(sorted_.slice(start, end - start))))
-        return _batch(rows)
-
-
-def _reading(of: Packs, readings: dict[str, Reading], file: str) -> Reading:
-    """That of a file, made when it is asked for first."""
-    found = readings.get(file)
-    if found is None:
-        found = readings[file] = Reading(
-            of.files.names[file], of.files.mapped.get(file, of.mapped),
-            list(logs_of(of.suite).operations))
-    return found
+        return batch_of(rows)
 
 
 def _lists(matrix: Numbers) -> Any:
@@ -195,15 +191,11 @@ def _lists(matrix: Numbers) -> Any:
         arrow.array(np.ascontiguousarray(matrix).reshape(-1)), matrix.shape[1])
 
 
-def _part(key: str, labels: Sequence[int]) -> int:
-    return crc32(key.encode()) % len(labels)
-
-
 Chunk = tuple[str, int, "pa.RecordBatch"]
 """Rows of a file that follow each other, and the line of the first."""
 
 
-def _in_row(file: str, lines: Numbers, batch: pa.RecordBatch) -> Iterator[Chunk]:
+def in_row(file: str, lines: Numbers, batch: pa.RecordBatch) -> Iterator[Chunk]:
     """The parts of a chunk of which the lines follow each other."""
     import numpy as np
 
@@ -214,13 +206,13 @@ def _in_row(file: str, lines: Numbers, batch: pa.RecordBatch) -> Iterator[Chunk]
 
 
 @dataclass
-class _Following:
+class Following:
     """The chunks of one piece: those that follow each other, while it is not too long. ``left`` is
-    the first one after it, ``stop`` the line after its last one."""
+    the first one that was not taken, ``stop`` the line after those that were."""
 
     chunks: Iterator[Chunk]
     left: Chunk | None
-    stop: int = 0
+    stop: int
 
     def taken(self, keys: Any) -> Iterator[tuple[int, pa.RecordBatch]]:
         """The batches of the piece, each with its first line; ``keys`` says how many keys were in
@@ -241,26 +233,13 @@ class _Following:
 
 
 @dataclass(frozen=True)
-class Composed:
+class Composed(OfPart):
     """Composes the pieces of the keys of a part, which come in the order of the log; gives counts,
     and the refusals: ``most`` of them, or else the log is unfit."""
 
-    suite: str
-    terms: Terms
-    files: Files
     most: int
 
-    def of(self, batches: Batches) -> Batches:
-        """The counts of the part, the refusals of its keys among them; or that the log is unfit."""
-        yield from batched((tuple(row.values()) for row in self._rows(batches)), arrow_schema())
-
-    def _rows(self, batches: Batches) -> Iterator[dict[str, Any]]:
-        try:
-            yield from self._composed(batches)
-        except _FAULTS:
-            yield {**dict.fromkeys(COLUMNS), "found": COUNTS, "key": UNFIT, "times": 1}
-
-    def _composed(self, batches: Batches) -> Iterator[dict[str, Any]]:
+    def _found(self, batches: Batches) -> Iterator[dict[str, Any]]:
         logs, notes = logs_of(self.suite), Notes(doubts=[])
         places = list(self.files.names.values())
         total = Judged(notes, terms=self.terms)
@@ -294,8 +273,7 @@ class Composed:
             logs.judge("", self.terms, notes, logs.common(self.terms, notes))
         yield from counts_of(total)
         for refusal in refusals:
-            yield {**dict.fromkeys(COLUMNS), "found": COUNTS, "key": REFUSED,
-                   "event": refusal.written(), "times": 1}
+            yield count_of(REFUSED, event=refusal.written())
 
 
 def _piece(columns: pa.RecordBatch, shapes: Sequence[tuple[tuple[int, ...], int]], events: int
@@ -355,21 +333,17 @@ class ReadAgain(Packs):
         logs = logs_of(self.suite)
         readings: dict[str, Reading] = {}
         names, codes = Names(logs, [], False, 0), codes_of(logs)
-
-        def reading_of(file: str) -> Reading:
-            return _reading(self, readings, file)
-
         wanted = _Wanted(self.refusals)
-        for file, lines, batch in self._chunks(batches, reading_of):
+        for file, lines, batch in self._chunks(batches, readings):
             number = self.files.number(file)
-            found = sent(reading_of(file), batch, lines, names, codes, None)
+            found = sent(self._reading(readings, file), batch, lines, names, codes, None)
             parts: dict[int, list[Numbers]] = {}
             for key, places in wanted.of(found, number << LINE_BITS):
-                parts.setdefault(self.labels[_part(key, self.labels)], []).append(places)
+                parts.setdefault(self.labels[part_of(key, self.labels)], []).append(places)
             for label, each in parts.items():   # in the order of the lines, whatever the keys are
                 some = found.take(arrow.array(np.sort(np.concatenate(each))))
-                yield _batch([(label, number << LINE_BITS | some.column("line")[0].as_py(), number,
-                               None, packed(some))])
+                at = number << LINE_BITS | some.column("line")[0].as_py()
+                yield batch_of([(label, at, number, None, packed(some))])
 
 
 class _Wanted:
@@ -411,38 +385,27 @@ class _Wanted:
 
 
 @dataclass(frozen=True)
-class JudgedAgain:
+class JudgedAgain(OfPart):
     """Judges the pieces in which machines refuse an event, from the states in which they begin.
     Rows come in the order of the log."""
 
-    suite: str
-    terms: Terms
-    files: Files
     refusals: Sequence[Refusal]
 
-    def of(self, batches: Batches) -> Batches:
-        """Rows of what was found; if it cannot be judged so, a count of that."""
-        yield from batched((tuple(row.values()) for row in self._rows(batches)), arrow_schema())
-
-    def _rows(self, batches: Batches) -> Iterator[dict[str, Any]]:
+    def _found(self, batches: Batches) -> Iterator[dict[str, Any]]:
         logs, notes = logs_of(self.suite), Notes(doubts=[], most=sys.maxsize)
         names = Names(logs, list(self.files.names.values()), False, self.terms.remember)
-        try:
-            again = _Again(names, Composition(whole_of(logs, self.terms, notes, names)),
-                           self.terms, self.refusals)
-            for rows in self._parts(batches, names):
-                again.takes(rows)
-                yield from _taken(notes)
-            again.ends()
-        except _FAULTS:
-            yield {**dict.fromkeys(COLUMNS), "found": COUNTS, "key": UNFIT, "times": 1}
-            return
-        yield from _taken(notes)
+        again = _Again(names, Composition(whole_of(logs, self.terms, notes, names)),
+                       self.terms, self.refusals)
+        for rows in self._parts(batches, names):
+            again.takes(rows)
+            yield from rows_taken(notes)
+        again.ends()
+        yield from rows_taken(notes)
         yield from counts_of(Judged(notes, terms=self.terms))
 
     def _parts(self, batches: Batches, names: Names) -> Iterator[Rows]:
         meanings = meanings_of(names.logs)
-        for file, told, events in _rows_in(batches):
+        for file, told, events in rows_in(batches):
             if told is not None:
                 raise Unfit
             yield rows_sent(events, file, names, meanings)

@@ -8,86 +8,50 @@ others are.
 
 from __future__ import annotations
 
-import json
 import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
-from zlib import crc32
+from typing import TYPE_CHECKING, Any
 
-from ...spec.notation.errors import InputError
-from ...spec.verdicts.native_refusal import NotNative
 from ..columns.cells import Unfit
 from ..columns.remainder import Joined, Remainder, Sent, keys_are_few, remainders_of
-from ..columns.rows import ITEM_MAX, Names, Rows, rows_of_batch
-from ..columns.rows import LINE as LINE_BITS
-from ..columns.run import CHUNK
-from ..logs.kinds import Terms
+from ..columns.rows import ITEM_MAX, Names, Rows
 from ..logs.notes import Notes
-from ..logs.rows import COLUMNS, COUNTS, arrow_schema, counts_of
+from ..logs.rows import counts_of
 from ..logs.run import Judged
-from ..logs.understanding import Reading
-from .log_columns import _FIRST, UNFIT, Batches, Packs, _batch, hears
-from .log_cut import _Following, _in_row, _reading
-from .log_parts import Files, Listener, batched, logs_of, told_by
+from .log_columns import UNFIT, Batches, OfPart, batch_of, hears, part_of
+from .log_cut import Following, PacksPieces
+from .log_parts import Listener, logs_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = ["JoinedParts", "LeftOver"]
 
-_FAULTS: Final = (Unfit, NotNative, InputError)
-
-
 @dataclass(frozen=True, kw_only=True)
-class LeftOver(Packs):
+class LeftOver(PacksPieces):
     """Makes of the rows that a task reads what they leave; see ``Packs``."""
 
-    terms: Terms
-
-    @property
-    def size(self) -> int:
-        """Rows that are understood at a time."""
-        return CHUNK
-
-    def _packed(self, batches: Batches) -> Batches:
-        readings: dict[str, Reading] = {}
-        chunks = (each for file, lines, batch in self._chunks(
-            batches, lambda file: _reading(self, readings, file))
-            for each in _in_row(file, lines, batch))
-        held = next(chunks, None)
-        while held is not None:
-            reading = _reading(self, readings, held[0])
-            names = Names(logs_of(self.suite), [reading.file], False, self.terms.remember)
-            following, first = _Following(chunks, held), held[1]
-            place = self.files.number(held[0]) << LINE_BITS
-            for left in remainders_of(names.logs, self.terms, names, _rows(
-                    following, reading, names)):
-                if left is None or not keys_are_few(len(left.keys), left.events):
-                    raise Unfit
-                yield self._sent(left, names, place | first)
-                first = following.stop
-            held = following.left
-        for name, reading in readings.items():
-            told = json.dumps(list(told_by(reading)))
-            yield _batch([(self.labels[0], _FIRST + 1, self.files.number(name), told, None)])
+    def _of_piece(self, file: int, following: Following, names: Names, parts: Iterator[Rows]
+                  ) -> Batches:
+        first = following.stop
+        for left in remainders_of(names.logs, self.terms, names, parts):
+            if left is None or not keys_are_few(len(left.keys), left.events):
+                raise Unfit
+            yield self._sent(left, names, file | first)
+            first = following.stop
 
     def _sent(self, left: Remainder, names: Names, at: int) -> pa.RecordBatch:
         """A row for each part that has any of the keys; the first one has the counts."""
         import numpy as np
 
-        part = np.array([crc32(key.encode()) % len(self.labels) for key in names.keys], np.int64)
+        part = np.array([part_of(key, self.labels) for key in names.keys], np.int64)
         rows = []
         for number, label in enumerate(self.labels):
             if not number or (part[left.keys] == number).any():
                 some = Sent.of(_of_part(left, part == number, not number), names)
                 rows.append((label, at, 0, None, pickle.dumps(some)))
-        return _batch(rows)
-
-
-def _rows(following: _Following, reading: Reading, names: Names) -> Iterator[Rows]:
-    for first, batch in following.taken(lambda: len(names.keys)):
-        yield rows_of_batch(reading, batch, first, names)
+        return batch_of(rows)
 
 
 def _of_part(left: Remainder, mine: Any, counts: bool) -> Remainder:
@@ -100,26 +64,10 @@ def _of_part(left: Remainder, mine: Any, counts: bool) -> Remainder:
 
 
 @dataclass(frozen=True)
-class JoinedParts:
+class JoinedParts(OfPart):
     """Takes what pieces leave of the keys of a part, in the order of the log; gives counts."""
 
-    suite: str
-    terms: Terms
-    files: Files
-
-    def of(self, batches: Batches) -> Batches:
-        """The counts of the part; or that the log is unfit."""
-        yield from batched((tuple(row.values()) for row in self._rows(batches)), arrow_schema())
-
-    def _rows(self, batches: Batches) -> Iterator[dict[str, Any]]:
-        try:
-            total = self._joined(batches)
-        except _FAULTS:
-            yield {**dict.fromkeys(COLUMNS), "found": COUNTS, "key": UNFIT, "times": 1}
-            return
-        yield from counts_of(total)
-
-    def _joined(self, batches: Batches) -> Judged:
+    def _found(self, batches: Batches) -> Iterator[dict[str, Any]]:
         logs, places = logs_of(self.suite), list(self.files.names.values())
         total = Judged(Notes(doubts=[]), terms=self.terms)
         listener = Listener(total, places)
@@ -137,4 +85,4 @@ class JoinedParts:
         total.events, total.keys = joined.run.ends()
         if total.keys:
             logs.judge("", self.terms, total.notes, joined.common)
-        return total
+        yield from counts_of(total)

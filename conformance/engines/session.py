@@ -34,7 +34,8 @@ from .task import error_in
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["QUICK_START", "check_master", "explain", "scratch", "spark_session", "within"]
+__all__ = [
+    "QUICK_START", "changed", "check_master", "explain", "scratch", "spark_session", "within"]
 
 CONNECT_SECONDS = 5.0
 """Seconds that a host may take to accept a connection."""
@@ -110,6 +111,22 @@ def spark_session(
     finally:
         with suppress(Exception):  # a cluster that went away must not hide the first error
             session.stop()
+
+
+@contextmanager
+def changed(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Let a session have some settings for a while, and then those that it had."""
+    before = {name: session.conf.get(name, None) for name in settings}
+    for name, value in settings.items():
+        session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, old in before.items():
+            if old is None:
+                session.conf.unset(name)
+            else:
+                session.conf.set(name, old)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from .kinds import Logs
 from .notes import Finding, Notes
 from .run import Judged
 
-__all__ = ["document", "lines", "outcome_of", "outcomes"]
+__all__ = ["document", "lines", "outcome_of", "outcomes", "why_not_shown"]
 
 _SHOWN: Final = 3
 """Keys of one cause that are named."""
@@ -116,11 +116,7 @@ def _said(judged: Judged, logs: Logs, rule: Rule, outcome: str,
     if outcome == "violated":
         return f"violated at {counted(notes.violations[rule.id], 'key')}"
     if outcome == "not shown":
-        why = notes.not_shown.get(rule.id)
-        rest = logs.with_rest.get(rule.id)
-        if why is None and rest:
-            why = f"the log has no event {rest!r}, which says that there is nothing left to come"
-        return f"not shown: {why or 'no event of the log could have broken it'}"
+        return f"not shown: {why_not_shown(notes, logs, rule.id)}"
     if notes.violations[rule.id]:
         return "unknown: it looks violated, but records were dropped, and that may be the cause"
     if not notes.unknown_keys[rule.id]:
@@ -129,6 +125,40 @@ def _said(judged: Judged, logs: Logs, rule: Rule, outcome: str,
     doubt = notes.unknown[rule.id][0]
     where = f" (first at {doubt.event.source})" if doubt.event else ""
     return f"unknown at {counted(notes.unknown_keys[rule.id], 'key')}: {doubt.why}{where}"
+
+
+def why_not_shown(notes: Notes, logs: Logs, rule: str) -> str:
+    """The reason why a rule is not shown, by its id. Of the whole log something is said only where
+    every event was judged: nothing was found at any key, for a key may be judged only up to that.
+    """
+    if rule in notes.not_shown:
+        return notes.not_shown[rule]
+    rest = logs.with_rest.get(rule)
+    broken = sorted({cause[0] for cause in notes.alike if cause[1] == rest} & _beside(logs, rule))
+    if broken:
+        return (f"an event {rest!r} could have shown it, but breaks {', '.join(broken)}, and after "
+                "that nothing more of its key is judged")
+    left_out = _left_out(notes)
+    return (f"no event {'that was judged' if left_out else 'of the log'} could have broken it"
+            + (f": that may need an event {rest!r}, which says that there is nothing left to come"
+               if rest else "") + left_out)
+
+
+def _beside(logs: Logs, rule: str) -> set[str]:
+    """The rules of the machines that have a rule: what breaks one of them ends their judging."""
+    of = [{each.id for each in machine.rules_declared} for machine in logs.machines]
+    return set[str]().union(*(each for each in of if rule in each)) - {rule}
+
+
+def _left_out(notes: Notes) -> str:
+    """Words for events that may not have been judged, with the reasons; none if all were."""
+    after = [why for is_so, why in (
+        (notes.violations, "breaks another rule"),
+        (notes.foreign_total, "no log of this system has"),
+        (notes.unknown_keys, "leaves other rules unknown")) if is_so]
+    if not after:
+        return ""
+    return f"; what comes at a key after an event that {' or '.join(after)} may not be judged"
 
 
 def _finding(same: list[Finding], number: int, gaps: int) -> Iterator[str]:

@@ -21,7 +21,8 @@ from .run import Judged
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["COLUMNS", "COUNTS", "arrow_schema", "counts_of", "judged_of", "rows_of", "spark_schema"]
+__all__ = ["COLUMNS", "COUNTS", "arrow_schema", "count_of", "counts_of", "judged_of", "rows_of",
+           "spark_schema"]
 
 COLUMNS: Final[Mapping[str, type]] = {
     "found": str, "rule": str, "key": str, "file": str, "line": int, "time": int, "process": str,
@@ -80,22 +81,24 @@ def _row(found: str, rule: str, key: str, event: Event | None, **more: str) -> R
     return row
 
 
+def count_of(name: str, times: int = 1, **more: str) -> Row:
+    """The row of one count, with ``more`` columns."""
+    return {**dict.fromkeys(COLUMNS), "found": COUNTS, "key": name, "times": times, **more}
+
+
 def counts_of(judged: Judged) -> Iterator[Row]:
     """The rows of counts: events, keys and the like, how often each rule was at stake, and the
     reason for what is not shown."""
     notes = judged.notes
     for name, times in (("events", judged.events), ("keys", judged.keys), ("gaps", judged.gaps),
                         ("ignored", judged.ignored)):
-        yield {**dict.fromkeys(COLUMNS), "found": COUNTS, "key": name, "times": times}
+        yield count_of(name, times)
     for rule, times in notes.exercised().items():
-        yield {**dict.fromkeys(COLUMNS), "found": COUNTS, "key": "exercised", "rule": rule,
-               "times": times}
+        yield count_of("exercised", times, rule=rule)
     for rules, times in notes.together().items():
-        yield {**dict.fromkeys(COLUMNS), "found": COUNTS, "key": _TOGETHER, "rule": ",".join(rules),
-               "times": times}
+        yield count_of(_TOGETHER, times, rule=",".join(rules))
     for rule, why in notes.not_shown.items():
-        yield {**dict.fromkeys(COLUMNS), "found": COUNTS, "key": "not shown", "rule": rule,
-               "allowed": why, "times": 1}
+        yield count_of("not shown", rule=rule, allowed=why)
 
 
 def judged_of(rows: Iterable[Mapping[str, Any]], logs: Logs, by_time: bool) -> Judged:

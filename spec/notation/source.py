@@ -79,7 +79,11 @@ def source_of(function: Callable[..., Any]) -> Source:
 
 
 def place_of_member(machine: type, name: str) -> str:
-    """``file:line`` where a class, or one that it derives from, assigns ``name``; else empty."""
+    """``file:line`` where a class, or one that it derives from, defines or assigns ``name``; else
+    empty."""
+    code = getattr(getattr(machine, name, None), "__code__", None)
+    if code is not None:
+        return f"{code.co_filename}:{code.co_firstlineno}"
     for owner in machine.__mro__:
         if name in vars(owner) and owner.__module__ in sys.modules:
             file = getattr(sys.modules[owner.__module__], "__file__", None) or ""

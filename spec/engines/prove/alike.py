@@ -132,9 +132,7 @@ def _images(value: Any, images: Sequence[tuple[int, ...] | None]) -> Any:
 
 
 def _differs(machine: type[Machine], what: str, member: str) -> InputError:
-    code = getattr(getattr(machine, member), "__code__", None)
     return InputError(
         f"members that {machine.__name__} declares to be alike are not: {brief(what, 300)}",
-        f"{code.co_filename}:{code.co_firstlineno}" if code is not None
-        else place_of_member(machine, member),
+        place_of_member(machine, member),
         "Declare the set by upto(…) instead of alike(…), or remove the difference.")

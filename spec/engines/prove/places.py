@@ -448,9 +448,7 @@ def _each(value: Any, new: Any) -> Any:
 
 
 def _differs(machine: type[Machine], what: str, member: str) -> InputError:
-    code = getattr(getattr(machine, member), "__code__", None)
     return InputError(
         f"places of {machine.__name__} cannot be used again: {brief(what, 600)}",
-        f"{code.co_filename}:{code.co_firstlineno}" if code is not None
-        else place_of_member(machine, member),
+        place_of_member(machine, member),
         f"Let {LEAVES} require more, or remember more of what has left.")

@@ -91,17 +91,17 @@ def wait_for(query: Any) -> None:
 
 @contextmanager
 def _set(session: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
-    before = {name: session.conf.get(name, None) for name in wanted}
+    before: dict[str, str | None] = {name: session.conf.get(name, None) for name in wanted}
     for name, value in wanted.items():
         session.conf.set(name, value)
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
+        for name, old in before.items():
+            if old is None:
                 session.conf.unset(name)
             else:
-                session.conf.set(name, value)
+                session.conf.set(name, old)
 
 
 def _found(session: SparkSession, asked: Asked, files_at_once: int, pace: Pace) -> DataFrame:

@@ -104,7 +104,7 @@ class Talking:
     """Looks whether the Python of an executor can talk of states with Spark's Java."""
 
     def of(self, batches: Batches) -> Batches:
-        """What it got. Raises InputError as ``check_protobuf`` does."""
+        """The batches as they are. Raises InputError as ``check_protobuf`` does."""
         check_protobuf()
         yield from batches
 

@@ -327,6 +327,11 @@ def test_a_stream_judges_rest_by_the_times_of_its_events(
                                         once=True, pace=Pace(late=2 * 10 ** 9), files_at_once=1,
                                         partitions=1))
     assert seen == [{"EXEC-3": 1}, {"EXEC-3": 1}]
+    written(folder / "more.parquet", pieces[0])
+    with pytest.raises(InputError, match="now one of them is given, or the other way") as error:
+        follow_on_spark(session, replace(order, terms=replace(order.terms, patience=0)),
+                        str(tmp_path / "checkpoint"), str(out), once=True)
+    assert "--checkpoint" in error.value.next_step
     assert session.conf.get("spark.sql.shuffle.partitions") == "2"
     rows = [row.asDict() for row in session.read.parquet(str(out)).collect()]
     assert sorted((row["key"], row["found"], row["time"] // 10 ** 9) for row in rows) == [

@@ -54,7 +54,7 @@ GO_ADVICE = (
 )
 
 MODULES = {
-    "nats": "nats-py", "opentelemetry": "opentelemetry-sdk", "yaml": "PyYAML",
+    "google": "protobuf", "nats": "nats-py", "opentelemetry": "opentelemetry-sdk", "yaml": "PyYAML",
     "z3": "z3-solver", "zmq": "pyzmq",
 }
 """The modules that are not named as the distribution which has them."""

@@ -1,7 +1,7 @@
 """Logs judged while they are written: Structured Streaming, through DataFrames alone.
 
 The files of a folder are read as they come, and each key's judge is kept in the state of the query
-(``applyInPandasWithState``: its store is Spark's own, which needs neither RocksDB nor protobuf).
+(``transformWithState``, of which all Sparks from 4.0 on have the form for pandas: log_states.py).
 The checkpoint has what was read and the judges; the sink is Spark's own of Parquet. So a query that
 is stopped, or killed, continues where it was, and each finding is written once.
 
@@ -12,21 +12,22 @@ counted from the watermark, which begins in 1970; so it cannot run before there 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from checkvalve.spec.notation.errors import CheckvalveError, InputError
+from checkvalve.spec.notation.errors import InputError
 
 from .log_pieces import AT_ONCE, HEARD, MS, Heard, Pace
 from .log_parts import FILE, LINE
 from ..logs.readers import ending_of
-from ..logs.rows import COLUMNS, spark_schema
+from ..logs.rows import spark_schema
 from .judging import TABLE, Asked, needed_of
+from .log_states import STORE, Talking, check_protobuf, judging
 from .session import changed
 from .spark import PATIENCE_SECONDS, check_executors, spark_errors
-from .task import work, written
+from .task import work
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -65,8 +66,11 @@ def follow_on_spark(session: SparkSession, asked: Asked, checkpoint: str, out: s
             "a key would be forgotten before it is known whether it rests, or in which order its "
             "events happened", "--forget",
             "Give more seconds than those of --patience and of the tolerance in the mapping.")
-    check_executors(session, patience_s=PATIENCE_SECONDS)
-    wanted = {_WHOLE: _UNSPLIT} | ({} if partitions is None else {_PARTITIONS: str(partitions)})
+    check_protobuf()
+    check_executors(session, patience_s=PATIENCE_SECONDS, needs=Talking())
+    wanted = {_WHOLE: _UNSPLIT, **STORE}
+    if partitions is not None:
+        wanted[_PARTITIONS] = str(partitions)
     with changed(session, wanted), spark_errors("following the log"):
         found = _found(session, asked, files_at_once, pace)
         writer = found.writeStream.format("parquet").option("path", out).option(
@@ -94,9 +98,9 @@ def _found(session: SparkSession, asked: Asked, files_at_once: int, pace: Pace) 
     is_timed = pace.needs_times(asked.terms)
     if is_timed:
         events = events.withWatermark("stamp", f"{-(-pace.late // MS)} milliseconds")
-    return events.groupBy("key").applyInPandasWithState(
-        _judging(asked, pace, is_timed), spark_schema(), "judge binary", "append",
-        "EventTimeTimeout" if is_timed else "NoTimeout")
+    return events.groupBy("key").transformWithStateInPandas(
+        judging(asked.suite, asked.terms, pace, is_timed=is_timed), spark_schema(), "append",
+        "EventTime" if is_timed else "None")
 
 
 def _rows(session: SparkSession, asked: Asked, files_at_once: int) -> tuple[DataFrame, bool]:
@@ -121,34 +125,3 @@ def _rows(session: SparkSession, asked: Asked, files_at_once: int) -> tuple[Data
             F.col("value").cast("binary"), path, F.lit(0).cast("bigint").alias(LINE)), True
     return reader.schema(session.read.parquet(place).schema).parquet(place).select(
         "*", path, (F.col("_metadata.row_index") + 1).alias(LINE)), False
-
-
-def _judging(asked: Asked, pace: Pace, is_timed: bool
-             ) -> Callable[[Any, Iterator[Any], Any], Iterator[Any]]:
-    """The function that Spark calls for each key and batch, and when the watermark passes the timer
-    of a key: its state is a judge as bytes, or the note that it was forgotten."""
-    suite, terms, names, ms = asked.suite, asked.terms, list(COLUMNS), MS
-
-    def judge(key: Any, pieces: Iterator[Any], state: Any) -> Iterator[Any]:
-        import pandas as pd
-
-        from checkvalve.conformance.engines.log_pieces import piece_judged, timer
-
-        rows: Any = []
-        if isinstance(key[0], str):     # a row without a key has moved the watermark
-            piece = [] if state.hasTimedOut else [
-                row for each in pieces
-                for row in zip(each["file"], each["line"], each["event"], strict=True)]
-            kept = state.get[0] if state.exists else None
-            horizon = state.getCurrentWatermarkMs() * ms if is_timed else 0
-            try:
-                after, rows, wakes = piece_judged(
-                    suite, terms, key[0], kept, piece, pace, horizon)
-            except CheckvalveError as error:
-                raise RuntimeError(written(error)) from None
-            state.update((after,))
-            if wakes is not None:
-                state.setTimeoutTimestamp(timer(wakes))
-        yield pd.DataFrame(rows, columns=names).astype(object)
-
-    return judge

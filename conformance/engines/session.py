@@ -349,6 +349,15 @@ _SPARK_SAYS = (
      "Give its name as Spark's catalog has it."),
     (r"PATH_ALREADY_EXISTS", "there is something at the path of the results already",
      "Give another path, or remove it."),
+    (r"STATEFUL_OPERATOR_NOT_MATCH|STORE_BACKEND_NOT_SUPPORTED_FOR_TWS|"
+     r"VALUE_SCHEMA_NOT_COMPATIBLE",
+     "this checkpoint was written by another edition of checkvalve",
+     "Judge the log from its begin, with a new --checkpoint and --out."),
+    (r"Cannot change timeMode",
+     "this checkpoint was begun without --patience, --forget, --late and a tolerance, and now one "
+     "of them is given, or the other way round",
+     "Give what was given then, or judge the log from its begin, with a new --checkpoint and "
+     "--out."),
 )
 
 

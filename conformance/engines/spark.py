@@ -21,7 +21,7 @@ from .seal import seal_folder
 from .session import explain, spark_session, within
 from .shipping import ship_checkvalve, ship_files
 from .table import rows_of, spark_schema
-from .task import Order, work
+from .task import Order, Part, work
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,8 +153,10 @@ def write_frame(frame: DataFrame, out: str) -> None:
         frame.write.mode("error").parquet(out)
 
 
-def check_executors(session: SparkSession, *, patience_s: float = PATIENCE_SECONDS) -> None:
-    """Raise InputError unless an executor takes up work, and has this very checkvalve.
+def check_executors(session: SparkSession, *, patience_s: float = PATIENCE_SECONDS,
+                    needs: Part | None = None) -> None:
+    """Raise InputError unless an executor takes up work, and has this very checkvalve and what a
+    part of the work ``needs``.
 
     Every task looks again; this check only tells a cluster without free cores from one that works,
     within ``patience_s`` seconds.
@@ -163,7 +165,7 @@ def check_executors(session: SparkSession, *, patience_s: float = PATIENCE_SECON
 
     def look() -> None:
         session.addTag(tag)
-        frame = session.range(0, 1, 1, 1).mapInArrow(work(None), "`id` bigint")
+        frame = session.range(0, 1, 1, 1).mapInArrow(work(needs), "`id` bigint")
         frame.collect()
 
     silence = f"no executor took up work within {patience_s:g} s"

@@ -349,17 +349,25 @@ def _read(session: SparkSession, kind: str, places: Sequence[str], mapped: Mappe
             yield frame.select(*needed_of(frame, mapped, place), F.lit(place).alias(FILE),
                                F.lit(0).cast("bigint").alias(LINE)), [place]
         return
-    path = F.regexp_replace(F.col("_metadata.file_path"), _SLASHES, "file:/")
     block = F.col("_metadata.file_block_start")
     if kind in _TEXTS:
         frame = session.read.text(list(places), lineSep="\n")
-        yield frame.select(F.col("value").cast("binary"), path.alias(FILE),
-                           block.alias(LINE)), frame.inputFiles()
+        paths = frame.inputFiles()
+        yield frame.select(F.col("value").cast("binary"), _path_in(paths), block.alias(LINE)), paths
         return
     frame = session.read.parquet(*places)
+    paths = frame.inputFiles()
     row = (F.col("_metadata.row_index") + 1).alias(LINE)
-    yield frame.select(*needed_of(frame, mapped, places[0]), path.alias(FILE), row
-                       ), frame.inputFiles()
+    yield frame.select(*needed_of(frame, mapped, places[0]), _path_in(paths), row), paths
+
+
+def _path_in(paths: Sequence[str]) -> Column:
+    """The canonical path of the file of each row, which is one of some; of one file it is not made
+    anew for each row."""
+    from pyspark.sql import functions as F
+
+    return (F.lit(_canonical(paths[0])) if len(paths) == 1 else F.regexp_replace(
+        F.col("_metadata.file_path"), _SLASHES, "file:/")).alias(FILE)
 
 
 def needed_of(frame: DataFrame, mapped: Mapped, place: str) -> list[Column]:

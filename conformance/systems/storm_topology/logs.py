@@ -28,6 +28,10 @@ _WATCHING: Final = Watching(
      "rest": Row("comes_to_rest")})
 
 
+_NAMING: Final = ("processes", "loses")
+"""Operations that name an element which was sent."""
+
+
 class LaneJudge(PointJudge):
     """Judges one lane. Elements get their numbers in the order in which they are sent; those that
     can come no more, for a later one was processed, are forgotten."""
@@ -57,7 +61,7 @@ class LaneJudge(PointJudge):
                 (ORDER.id, NOT_INVENTED.id), self._key,
                 f"{event.item!r} is sent twice, so it is no identity", event)
             self.eyes = []
-        if self._forgot and event.operation != "emits" and event.item not in self._numbers:
+        if self._forgot and event.operation in _NAMING and event.item not in self._numbers:
             self._notes.unsure(
                 (ORDER.id, NOT_INVENTED.id), self._key,
                 f"{event.item!r} was never sent, or so long ago that it is forgotten", event)

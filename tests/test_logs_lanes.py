@@ -1,4 +1,4 @@
-"""A lane whose first elements are forgotten."""
+"""The first elements of a long lane are forgotten."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ FILES: Final = 4
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print a table, and return 1 if a violation was missed or invented."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="5,000 keys, without Spark's runs but "
+    parser.add_argument("--quick", action="store_true", help="2,000 keys, without Spark's runs but "
                         "one: a minute")
     parser.add_argument("--keys", type=int, default=100_000)
     parser.add_argument("--calls", type=int, default=6, help="calls of each other key")
@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--tlc", type=int, metavar="EVENTS", help="how many events TLC validates: "
                         "10,000, and 1,000 with --quick; 0: none")
     chosen = parser.parse_args(arguments)
-    keys, hot = (5_000, 10_000) if chosen.quick else (chosen.keys, chosen.hot)
+    keys, hot = (2_000, 5_000) if chosen.quick else (chosen.keys, chosen.hot)
     print(_line(HEADINGS))
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:

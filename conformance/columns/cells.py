@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
-__all__ = ["NONE", "WIDE", "Unfit", "constant", "times_of", "whole_numbers"]
+__all__ = ["NONE", "WIDE", "Unfit", "constant", "longer", "times_of", "whole_numbers"]
 
 NONE: Final = -1 << 62
 """In a column: there is no value."""
@@ -38,6 +38,20 @@ def constant(value: int, size: int) -> Numbers:
     import numpy as np
 
     return np.broadcast_to(np.array([value], np.int64), size)
+
+
+def longer(array: Any, size: int, absent: Any = 0) -> Any:
+    """The array with ``size`` places and some more, if it has fewer; what is ``absent`` is in new
+    ones. Zeros take no memory before they are written."""
+    import numpy as np
+
+    if len(array) >= size:
+        return array
+    found = np.zeros((size + size // 4, *array.shape[1:]), array.dtype)
+    found[:len(array)] = array
+    if np.any(absent):
+        found[len(array):] = absent
+    return found
 
 
 def whole_numbers(column: Any, times: int = 1, most: int = _NUMBERS_MAX) -> Numbers:

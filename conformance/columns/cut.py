@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ...spec.engines.jumps import Jumps, NotJumping, composed
 from ..logs.events import Event
 from ..logs.kinds import Logs, Terms
 from ..logs.live import bound
 from ..logs.notes import AROUND, Notes
-from .cells import Unfit
+from .cells import Unfit, longer
 from .points import Eye, WholePoints
 from .rows import Names, Rows, numbered_kinds
 from .run import Run
@@ -75,14 +75,13 @@ class _Machine:
         """Have a map for each key."""
         import numpy as np
 
-        more = 2 * keys - len(self.taken)
-        if len(self.taken) < keys:
-            self._eye.grows(keys)
+        self._eye.grows(keys)
+        self._is_one, self._is_refused, self.taken = (
+            longer(each, keys) for each in (self._is_one, self._is_refused, self.taken))
+        more = len(self.taken) - self._jumps.shape[-1]
+        if more > 0:
             self._jumps = np.concatenate(
                 [self._jumps, np.repeat(self.logic.none(), more, axis=-1)], axis=-1)
-            self._is_one, self._is_refused = (
-                np.append(each, np.zeros(more, bool)) for each in (self._is_one, self._is_refused))
-            self.taken = np.concatenate([self.taken, self._none(more)])
 
     def takes(self, keys: Numbers, starts: Numbers, ends: Numbers, operation: Numbers,
               number: Numbers) -> None:
@@ -196,7 +195,7 @@ def piece_of(whole: WholePoints, parts: Iterable[Rows]) -> Piece:
         events += len(rows)
         keys = len(whole.names.keys)
         rows, segments = sorted_by_key(rows)
-        has = _longer(has, keys)
+        has = longer(has, keys)
         has[segments.keys] = True
         whole.begins(rows, segments)
         taken, upto = whole.steps(rows, segments)
@@ -213,18 +212,10 @@ def piece_of(whole: WholePoints, parts: Iterable[Rows]) -> Piece:
     keys = len(whole.names.keys)
     for machine in machines:
         machine.grows(keys)
-    seen = np.flatnonzero(_longer(has, keys)[:keys])    # some keys have ignored lines only
+    seen = np.flatnonzero(longer(has, keys)[:keys])    # some keys have ignored lines only
     return Piece([whole.names.keys[key] for key in seen.tolist()],
                  [machine.jumps(seen) for machine in machines],
                  [machine.taken[seen] for machine in machines], events)
-
-
-def _longer(mask: Any, size: int) -> Any:
-    import numpy as np
-
-    if len(mask) >= size:
-        return mask
-    return np.concatenate([mask, np.zeros(2 * size - len(mask), bool)])
 
 
 class Composition:
@@ -268,11 +259,9 @@ class Composition:
         known = self._number
         found = np.array([known.setdefault(key, len(known)) for key in keys], np.int64)
         for at, machine in enumerate(self._machines):
-            more = 2 * len(known) - len(self._lives[at])
-            if len(self._lives[at]) < len(known):
-                first = np.array([machine.logic.initial()], np.int64)
-                self._states[at] = np.concatenate([self._states[at], np.repeat(first, more, 0)])
-                self._lives[at] = np.concatenate([self._lives[at], np.ones(more, bool)])
+            first = np.array([machine.logic.initial()], np.int64)
+            self._states[at] = longer(self._states[at], len(known), first)
+            self._lives[at] = longer(self._lives[at], len(known), True)
         return found
 
     def state(self, key: str, machine: int) -> tuple[int, ...]:

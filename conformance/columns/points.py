@@ -20,7 +20,7 @@ from ..logs.notes import AROUND, Notes
 from ..logs.points import PointJudge, Watching
 from ..logs.understanding import Calls
 from .recent import Recent
-from .cells import Unfit
+from .cells import Unfit, longer
 from .rows import Names, Rows
 from .segments import Handed, Segments, sorted_by_key
 
@@ -74,11 +74,8 @@ class Eye:
 
     def grows(self, keys: int) -> None:
         """Have a state for each key."""
-        import numpy as np
-
         if len(self.states) < keys:
-            self.states = np.concatenate(
-                [self.states, self.runner.initial(2 * keys - len(self.states))])
+            self.states = longer(self.states, keys, self.runner.initial(1))
 
 
 class WholePoints:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .cells import longer
 from .rows import Rows, column_of, joined, stacked, unstacked
 from .segments import Segments
 
@@ -28,11 +29,7 @@ class Recent:
         import numpy as np
 
         top = int(segments.keys.max()) + 1
-        if top > len(self._size):
-            more = 2 * top - len(self._size)
-            self._kept = np.concatenate([self._kept, np.zeros((more, *self._kept.shape[1:]),
-                                                              np.int64)])
-            self._size = np.concatenate([self._size, np.zeros(more, np.int64)])
+        self._kept, self._size = longer(self._kept, top), longer(self._size, top)
         sizes = segments.sizes
         for few in range(1, self._most):    # these keep some of those before
             keys = segments.keys[sizes == few]

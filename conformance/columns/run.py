@@ -24,7 +24,7 @@ from ..logs.run import judge_files as by_events
 from ..logs.readers import Log, batches_of, ending_of, rows_about
 from ..logs.understanding import Calls
 from .ordered import Batches, in_order
-from .cells import Unfit
+from .cells import Unfit, longer
 from .rows import Names, Rows, joined, rows_of_batch
 from .segments import Handed, Whole
 from .text_lines import Numbered, csv_batches, json_batches
@@ -205,7 +205,7 @@ class Run:
         """Have so many rows of some keys judged elsewhere, all of which were plain; the whole
         learns ``how``."""
         self.events += events
-        self._seen = _longer(self._seen, len(self._names.keys))
+        self._seen = longer(self._seen, len(self._names.keys))
         self._seen[keys] = True
         how()
         self._forgets()
@@ -216,11 +216,11 @@ class Run:
         self.events += len(rows)
         keys = len(self._names.keys)
         self._is_alone, self._is_over, self._seen = (
-            _longer(each, keys) for each in (self._is_alone, self._is_over, self._seen))
+            longer(each, keys) for each in (self._is_alone, self._is_over, self._seen))
         self._seen[rows.key] = True
-        alone = self._is_alone[rows.key] if self._alone else None
+        alone = self._is_alone[rows.key]
         parts = []
-        if alone is not None and alone.any():
+        if alone.any():
             parts.append(rows.at(alone & ~self._is_over[rows.key]))
             rows = rows.at(~alone)
         handed = []
@@ -247,17 +247,9 @@ class Run:
             if number % LOOK == 0:
                 self._watch(self.events)
             key = int(rows.key[at])
-            judge = self._alone[key]
-            if not self._is_over[key]:
+            judge = self._alone.get(key)
+            if judge is not None:
                 judge.take(self._calls.numbered(*self._names.event(rows, at)))
-                self._is_over[key] = judge.is_over
-
-
-def _longer(mask: Any, size: int) -> Any:
-    import numpy as np
-
-    if len(mask) >= size:
-        return mask
-    found = np.zeros(2 * size, bool)
-    found[:len(mask)] = mask
-    return found
+                if judge.is_over:       # what it knows is of no use any more
+                    self._is_over[key] = True
+                    del self._alone[key]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .cells import longer
 from .rows import Rows, column_of, joined, nothing
 from .segments import Segments
 
@@ -117,7 +118,4 @@ class Early:
         return np.concatenate([column_of(part, column) for part in (nothing(), *self._parts)])
 
     def _grows(self, top: int) -> None:
-        import numpy as np
-
-        if top > len(self._sizes):
-            self._sizes = np.append(self._sizes, np.zeros(2 * top - len(self._sizes), np.int64))
+        self._sizes = longer(self._sizes, top)

@@ -19,15 +19,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from ...spec.engines.native.running import Runner
 from ..logs.events import Event
 from ..logs.kinds import KeyJudge, Terms
+from ..logs.memory import Elsewhere
 from ..logs.notes import AROUND, WHOLE, Notes
 from ..logs.steps import StepJudge
 from ..logs.understanding import Calls
 from .calls import in_groups
 from .cells import Unfit
+from .over import Over
 from .recent import Recent
 from .remainder import Remainder
 from .rows import ITEM_MAX, Names, Rows, column_of, joined, nothing
-from .runs import Runs
 from .segments import Handed, Segments, sorted_by_key
 from .tables import Early, Known
 
@@ -103,6 +104,7 @@ class WholeThings:
         self.known = Known(runner.words, self.columns)
         self._make = make
         self.held = nothing()
+        self._over: list[Over] = []
         self._recent, self._early = Recent(AROUND), Early(WHOLE)
         self._operations = list(names.logs.operations)
         self._no_names = self.known.what
@@ -162,6 +164,8 @@ class WholeThings:
 
     def forgets(self, least: int) -> None:
         """Items with smaller numbers are forgotten, but for those that are in use."""
+        for over in self._over:
+            over.forgets(least)
 
     # --- what systems say; all rows are sorted by key --------------------------------------------
 
@@ -201,15 +205,20 @@ class WholeThings:
                           for operation, phase, _ in self.names.meanings], np.int64)
         return table[rows.said]
 
-    def was(self, ended: Runs, key: int) -> Callable[[str, Any], bool]:
-        """The question whether an item of a key is in a table of those that have ended."""
+    def over(self) -> Over:
+        """A set of items that have ended, which are remembered within bounds."""
+        self._over.append(Over(self.terms.remember))
+        return self._over[-1]
+
+    def was(self, ended: Over, key: int) -> Elsewhere:
+        """The items of a key that have ended."""
         import numpy as np
 
-        def found(_: str, item: Any) -> bool:
+        def has(_: str, item: Any) -> bool:
             number = self.names.item_number(item)
             return number >= 0 and bool(
                 ended.has(np.array([key * ITEM_MAX + number], np.int64))[0])
-        return found
+        return Elsewhere(has, ended.has_forgotten(key))
 
     def of_key(self, key: int) -> slice:
         """The things of a key that are known."""

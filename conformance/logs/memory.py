@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
-__all__ = ["Ended"]
+__all__ = ["FORGOTTEN", "Elsewhere", "Ended"]
+
+FORGOTTEN: Final = "so long ago that it is forgotten (--remember)"
+"""What may be so, where a judge remembers no end of something, and not all of them."""
 
 _BITS: Final = 6
 _LAST: Final = (1 << _BITS) - 1
 _FULL: Final = (1 << (1 << _BITS)) - 1
+
+
+class Elsewhere(NamedTuple):
+    """The identities of a key that have ended, known elsewhere: if one ``has``, and if some are
+    forgotten."""
+
+    has: Callable[[str, Hashable], bool]
+    has_forgotten: bool
 
 
 class Ended:
@@ -25,6 +36,11 @@ class Ended:
         self._pieces = 0
         self.has_forgotten = False
         self.elsewhere: Callable[[str, Hashable], bool] | None = None
+
+    def continues(self, known: Elsewhere) -> None:
+        """Remember besides what is known elsewhere."""
+        self.elsewhere = known.has
+        self.has_forgotten |= known.has_forgotten
 
     def add(self, key: str, name: Hashable) -> None:
         """Remember that something has ended."""

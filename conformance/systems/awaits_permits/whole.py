@@ -19,7 +19,7 @@ from ...logs.notes import AROUND, Notes
 from ...logs.understanding import Calls
 from ...columns.calls import first_of_each, paired
 from ...columns.recent import Recent
-from ...columns.cells import NONE
+from ...columns.cells import NONE, longer
 from ...columns.rows import Names, Rows, column_of, joined, nothing
 from ...columns.segments import Handed, Resumable, Segments, order_by_key
 from .acts import CANCELLED, GIVES, RELEASED, WAITS, WOKEN
@@ -90,8 +90,7 @@ class WholePermits:
 
         keys = len(self._names.keys)
         if len(self._states) < keys:
-            self._states = np.concatenate(
-                [self._states, self._runner.initial(2 * keys - len(self._states))])
+            self._states = longer(self._states, keys, self._runner.initial(1))
         mine = np.zeros(keys, bool)
         mine[rows.key] = True
         here = mine[self._left.key]

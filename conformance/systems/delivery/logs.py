@@ -18,7 +18,7 @@ from ....spec.flow.observed_delivery import Law, ObservedDelivery, Where
 from ....spec.notation.rules import Rule
 from ...logs.events import Event
 from ...logs.kinds import Asks, Call, Logs, Terms
-from ...logs.memory import Ended
+from ...logs.memory import FORGOTTEN, Elsewhere, Ended
 from ...logs.notes import Finding, Notes
 from ...logs.places import PLACES_MAX, Room
 from ...logs.steps import StepJudge, ids_of
@@ -109,12 +109,12 @@ class DeliveryJudge(StepJudge):
 
     def continues(self, messages: Sequence[tuple[Hashable, Where, int, str | None, int]],
                   limits: Mapping[str, int],
-                  has_ended: Mapping[Where, Callable[[str, Hashable], bool]]) -> None:
+                  has_ended: Mapping[Where, Elsewhere]) -> None:
         """Be where a queue is: its ``messages``, as they were confirmed, each with its deliveries,
         the consumer that has it and the ticks that are left to that; and the limits of consumers.
         Of what has ended something is known elsewhere."""
         for where, at in _GONE.items():
-            self._ended[at].elsewhere = has_ended[where]
+            self._ended[at].continues(has_ended[where])
         if len(_GONE) + len(messages) > PLACES_MAX:
             self.unsure(_TOO_MANY, None)
             return
@@ -153,6 +153,11 @@ class DeliveryJudge(StepJudge):
             if name == "message":
                 message = self._message(event)
                 if message is None and do in _ANOTHER and self.terms.from_start:
+                    if event.item is not None and any(
+                            ended.has_forgotten for ended in self._ended.values()):
+                        self.unsure(f"{event.item!r} is given, which was never published, or was "
+                                    f"over {FORGOTTEN}", event)
+                        return None
                     return self._args(event, _ANOTHER[do])
                 if message is None or (message < len(_GONE) and do == "count"):
                     return None

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ....spec.engines.native.running import Step, runner_of
 from ....spec.flow.observed_delivery import Law, ObservedDelivery, Where
 from ...columns.calls import in_groups
-from ...columns.cells import NONE, Unfit
+from ...columns.cells import NONE, Unfit, longer
 from ...columns.rows import ITEM_MAX, Rows
-from ...columns.runs import Runs
 from ...columns.segments import Segments
 from ...columns.things import Chunk, WholeThings
 from .sums import TIMES, Sums
@@ -97,7 +96,7 @@ class WholeQueues(WholeThings):
         self._law, self._ticks_of_one = law, limits["ticks"]
         self._sums = Sums(self, law, limits["capacity"])
         self._blank = {"where[1]": int(Where.READY), "tries": min(limits["tries"], _MOST)}
-        self._ended = {Where.OVER: Runs(), Where.OUT: Runs()}
+        self._ended = {Where.OVER: self.over(), Where.OUT: self.over()}
         self._ticks = np.zeros(0, np.int64)     # by queue
         self._passed: Any = None        # ticks before each row, and at the end, of all queues
         self._does: Any = None
@@ -182,9 +181,7 @@ class WholeQueues(WholeThings):
                                        self.known.of("due", chunk.what, 0))}
             at = shown & _WHERE
             for where, ended in self._ended.items():
-                fresh = chunk.what[at == where]
-                fresh = fresh[~ended.has(fresh)]
-                ended.add(fresh, fresh)
+                ended.add(chunk.what[at == where])
             self.known.puts(chunk.what, states, columns,
                             (at == Where.READY) | (at == Where.HELD) | (at == Where.DEAD))
         self._ticks[segments.keys] += self._passed[upto] - self._passed[segments.starts]
@@ -234,9 +231,7 @@ class WholeQueues(WholeThings):
         lost, or their time is over. Where they are not in flight any more, these change nothing."""
         import numpy as np
 
-        keys = len(self.names.keys)
-        if len(self._ticks) < keys:
-            self._ticks = np.append(self._ticks, np.zeros(2 * keys - len(self._ticks), np.int64))
+        self._ticks = longer(self._ticks, len(self.names.keys))
         ticks, lost = does.where("tick"), np.flatnonzero(does.where("disconnect"))
         self._passed = np.append(0, np.cumsum(np.where(ticks, rows.value, 0)))
         if not (len(lost) or ticks.any()):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from ....spec.election.observed_election import ObservedElection, Token
 from ....spec.engines.candidates import Candidates, CandidateSets, LostTrack
-from ...columns.cells import NONE, Unfit
+from ...columns.cells import NONE, Unfit, longer
 from ...columns.recent import Recent
 from ...columns.rows import Names, Rows
 from ...columns.segments import Handed, Segments, greatest_so_far, sorted_by_key
@@ -230,13 +230,10 @@ class WholeElections:
         """Have places for what is known of each key, and free ones in the table."""
         import numpy as np
 
-        more = 2 * keys - len(self._set)
-        if len(self._set) < keys:
-            self._set = np.append(self._set, np.full(more, self._begin))
-            self._greatest = np.append(self._greatest, np.zeros(more, np.int64))
-            self._own, self._known = (
-                np.concatenate([each, np.full((more, self._size), NONE)])
-                for each in (self._own, self._known))
+        self._set = longer(self._set, keys, self._begin)
+        self._greatest = longer(self._greatest, keys)
+        self._own, self._known = (
+            longer(each, keys, NONE) for each in (self._own, self._known))
         if self._table.is_nearly_full():
             now = self._table.renumbered(np.append(self._set, self._begin))
             self._set, self._begin = now[self._set].astype(np.int64), int(now[self._begin])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...columns.cells import NONE
+from ...columns.cells import NONE, longer
 from ...columns.points import Taken, WholePoints
 from ...columns.rows import Rows
 from ...columns.segments import Segments
@@ -30,12 +30,7 @@ class WholeEpochs(WholePoints):
 
     def begins(self, rows: Rows, segments: Segments) -> None:
         """Have a leader for each key."""
-        import numpy as np
-
-        keys = len(self.names.keys)
-        if len(self._leader) < keys:
-            self._leader = np.append(self._leader,
-                                     np.full(2 * keys - len(self._leader), NONE))
+        self._leader = longer(self._leader, len(self.names.keys), NONE)
 
     def steps(self, rows: Rows, segments: Segments) -> tuple[Taken, Numbers]:
         """The steps of some rows, up to one of a second leader."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...columns.cells import longer
 from ...columns.rows import Rows, nothing
 from ...columns.segments import Segments
 from .chunk import NONE_THERE, Kept, Meant, Table, fresh, merged
@@ -105,11 +106,7 @@ class NoMachines:
 
     def grows(self, keys: int) -> None:
         """Have a place for each key."""
-        import numpy as np
-
-        if len(self.hard) < keys:
-            self.hard = np.zeros(2 * keys, bool)
-            self.states = np.zeros((2 * keys, 1), np.uint64)
+        self.hard, self.states = longer(self.hard, keys), longer(self.states, keys)
 
     def with_left(self, rows: Rows, mine: Any) -> tuple[Kept, Segments]:
         """Some rows behind those that were left of their keys (``mine``, by key), sorted."""

@@ -24,7 +24,7 @@ from ...logs.notes import AROUND, Notes
 from ...logs.understanding import Calls
 from ...columns.calls import first_of_each
 from ...columns.recent import Recent
-from ...columns.cells import Unfit
+from ...columns.cells import Unfit, longer
 from ...columns.remainder import Remainder
 from ...columns.rows import ITEM_MAX, Names, Rows, column_of, nothing
 from ...columns.runs import Runs
@@ -73,12 +73,9 @@ class _Machines:
 
     def grows(self, keys: int) -> None:
         """Have a state for each key."""
-        import numpy as np
-
-        more = 2 * keys - len(self.states)
         if len(self.states) < keys:
-            self.states = np.concatenate([self.states, self.runner.initial(more)])
-            self.hard = np.append(self.hard, np.zeros(more, bool))
+            self.states = longer(self.states, keys, self.runner.initial(1))
+            self.hard = longer(self.hard, keys)
 
     def with_left(self, rows: Rows, mine: Any) -> tuple[Kept, Segments]:
         """Some rows behind those that were left of their keys (``mine``, by key), sorted."""
@@ -129,15 +126,12 @@ class WholeQueues:
 
     def _grows(self) -> int:
         """Have a place for each key; the number of the keys."""
-        import numpy as np
-
         keys = len(self._names.keys)
         if keys * ITEM_MAX > 1 << 62:
             raise Unfit
         for machines in self._all:
             machines.grows(keys)
-        if len(self._of) < keys:
-            self._of = np.append(self._of, np.zeros(2 * keys - len(self._of), np.int64))
+        self._of = longer(self._of, keys)
         self._learns()
         return keys
 

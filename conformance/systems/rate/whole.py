@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...columns.points import Taken, WholePoints
-from ...columns.cells import NONE, Unfit
+from ...columns.cells import NONE, Unfit, longer
 from ...columns.rows import Rows
 from ...columns.segments import Segments
 
@@ -32,12 +32,7 @@ class WholeRates(WholePoints):
 
     def begins(self, rows: Rows, segments: Segments) -> None:
         """Have a number of ticks for each limit."""
-        import numpy as np
-
-        keys = len(self.names.keys)
-        if len(self._ticks) < keys:
-            self._ticks = np.concatenate(
-                [self._ticks, np.full(2 * keys - len(self._ticks), NONE)])
+        self._ticks = longer(self._ticks, len(self.names.keys), NONE)
 
     def steps(self, rows: Rows, segments: Segments) -> tuple[Taken, Numbers]:
         """The steps of some rows: the ticks that passed before each, and its own."""

@@ -8,7 +8,7 @@ as long as it has an entry; that it was answered, or has expired, is remembered 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ from ....spec.storm.acking.observed_acker import ObservedAcker, Told
 from ....spec.notation.rules import Rule
 from ...logs.events import Event
 from ...logs.kinds import Call, Logs, Terms
-from ...logs.memory import Ended
+from ...logs.memory import FORGOTTEN, Elsewhere, Ended
 from ...logs.notes import Notes
 from ...logs.places import PLACES_MAX, Places, Room
 from ...logs.steps import StepJudge, ids_of
@@ -59,6 +59,7 @@ class AckerJudge(StepJudge):
         self._values: dict[Hashable, int] = {}
         self._tasks: dict[Hashable, str] = {}       # the spout task that INIT named
         self._told, self._expired = Ended(terms.remember), Ended(terms.remember)
+        self._doubtful: set[Hashable] = set()       # their answers may be forgotten
         self._message: Event | None = None      # the last one; its answer may follow
         self._ticks = 0
         self._older: set[Hashable] = set()      # than a log that begins in the middle, perhaps
@@ -85,12 +86,12 @@ class AckerJudge(StepJudge):
             self.settles()
 
     def continues(self, entries: Sequence[tuple[Hashable, Mapping[str, Any], int, str | None]],
-                  was_told: Callable[[str, Hashable], bool],
-                  has_expired: Callable[[str, Hashable], bool]) -> None:
+                  was_told: Elsewhere, has_expired: Elsewhere) -> None:
         """Be where an acker is: it has ``entries``, each with its root, the slots of a machine with
         that root alone, the value and the spout task; of other roots something is known elsewhere.
         """
-        self._told.elsewhere, self._expired.elsewhere = was_told, has_expired
+        self._told.continues(was_told)
+        self._expired.continues(has_expired)
         for item, slots, value, task in entries:
             root = self._places.take(item)
             if root is None:
@@ -156,7 +157,13 @@ class AckerJudge(StepJudge):
             before = self._values.get(item, 0) if self.now.left[root] else 0
             after = self._values[item] = before ^ (message.value or 0)
             args |= {"a": int((before == 0) != (after == 0)), "b": 0}
-        if self.step(event, _MESSAGES[do], **args) and not self.now.left[root]:
+        failure = self.tries(_MESSAGES[do], **args)
+        if failure is not None and item in self._doubtful:
+            self.unsure(f"the answer about {item!r} is wrong, and which rule it breaks depends on "
+                        f"what was {FORGOTTEN}", event)
+        elif failure is not None:
+            self.refused(event, failure)
+        elif not self.now.left[root]:
             self._leave(item)
 
     def _root(self, item: Hashable) -> int | None:
@@ -167,6 +174,8 @@ class AckerJudge(StepJudge):
             for ended, those in ((self._told, self.now.told), (self._expired, self.now.expired)):
                 if ended.has(self.key, item):
                     those.add(at)
+                elif ended.has_forgotten:
+                    self._doubtful.add(item)
         return at
 
     def _leave(self, *items: Hashable) -> None:
@@ -183,6 +192,7 @@ class AckerJudge(StepJudge):
         """Roots leave their places, and what is known of them is remembered."""
         for item in items:
             at = self._places.of[item]
+            self._doubtful.discard(item)
             for ended, those in ((self._told, self.now.told), (self._expired, self.now.expired)):
                 if at in those:
                     ended.add(self.key, item)

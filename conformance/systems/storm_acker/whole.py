@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ....spec.engines.native.running import Step, runner_of
 from ....spec.storm.acking.observed_acker import ADDRESSED, ObservedAcker, Told
-from ...columns.cells import NONE
+from ...columns.cells import NONE, longer
 from ...columns.remainder import Remainder, in_order_of, lasts_of, many_rows
 from ...columns.rows import ITEM_MAX, Rows
-from ...columns.runs import Runs
 from ...columns.segments import Segments, sorted_by_key
 from ...columns.things import Chunk, WholeThings, by_thing
 
@@ -95,7 +94,7 @@ class WholeAckers(WholeThings):
         self._has_edges = np.array([do in with_edges for do in operations])
         self._renews = np.array([do in ("fail", "reset_timeout") for do in operations])
         self._ticks = np.zeros(0, np.int64)     # by acker
-        self._told, self._expired = Runs(), Runs()
+        self._told, self._expired = self.over(), self.over()
         self._messages: Any = None
         self._strays: Any = None        # rows that no message about a root explains
         self._step_of: Any = None       # by message
@@ -265,7 +264,7 @@ class WholeAckers(WholeThings):
         """Be behind the rows with this remainder, which fits."""
         super().joins(left)
         self._adds(left.of)
-        self._told.add(left.over, left.over)
+        self._told.add(left.over)
 
     # --- what is proposed ---------------------------------------------------------------------
 
@@ -291,8 +290,7 @@ class WholeAckers(WholeThings):
         """By row, the ticks of its acker before it."""
         import numpy as np
 
-        if len(self._ticks) < (keys := len(self.names.keys)):
-            self._ticks = np.append(self._ticks, np.zeros(2 * keys - len(self._ticks), np.int64))
+        self._ticks = longer(self._ticks, len(self.names.keys))
         self._passed = np.append(0, np.cumsum(is_tick))
         offset = self._ticks[segments.keys] - self._passed[segments.starts]
         found: Numbers = self._passed[:-1] + np.repeat(offset, segments.sizes)
@@ -354,9 +352,7 @@ class WholeAckers(WholeThings):
     def _remembers(self, what: Numbers, shown: Numbers) -> None:
         """Remember of some roots without an entry that they were answered, and have expired."""
         for ended, bit in ((self._told, _TOLD), (self._expired, _EXPIRED)):
-            fresh = what[shown >> bit & 1 == 1]
-            fresh = fresh[~ended.has(fresh)]
-            ended.add(fresh, fresh)
+            ended.add(what[shown >> bit & 1 == 1])
 
 
 @cache

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...columns.points import Taken, WholePoints
-from ...columns.cells import Unfit
+from ...columns.cells import Unfit, longer
 from ...columns.rows import ITEM_MAX, Rows
 from ...columns.runs import Runs
 from ...columns.segments import Segments
@@ -39,14 +39,10 @@ class WholeLanes(WholePoints):
 
     def begins(self, rows: Rows, segments: Segments) -> None:
         """Have a number of elements for each lane."""
-        import numpy as np
-
         keys = len(self.names.keys)
         if keys * ITEM_MAX > 1 << 62:
             raise Unfit
-        if len(self._named) < keys:
-            self._named = np.concatenate(
-                [self._named, np.zeros(2 * keys - len(self._named), np.int64)])
+        self._named = longer(self._named, keys)
 
     def steps(self, rows: Rows, segments: Segments) -> tuple[Taken, Numbers]:
         """The steps of some rows, up to an element that is sent twice, or is forgotten."""

@@ -9,7 +9,7 @@ two places stand for them, as long as they are remembered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final
 
 from ....spec.kafka import observed_timer as chapter
@@ -19,7 +19,7 @@ from ....spec.kafka.timer_places import TASKS
 from ....spec.notation.rules import Rule
 from ...logs.events import Event
 from ...logs.kinds import Call, Logs, Terms
-from ...logs.memory import Ended
+from ...logs.memory import FORGOTTEN, Elsewhere, Ended
 from ...logs.notes import Notes
 from ...logs.places import PLACES_MAX, Places, Room
 from ...logs.steps import StepJudge, ids_of
@@ -64,11 +64,11 @@ class TimerJudge(StepJudge):
         return {"u": 1, "n": 2, "K": 8, "D": 3, "H": _MOST, "T": _MOST, "M": 1, "S": 0}
 
     def continues(self, tasks: Sequence[tuple[Hashable, int, int, int]],
-                  was: Mapping[Phase, Callable[[str, Hashable], bool]], **variables: int) -> None:
+                  was: Mapping[Phase, Elsewhere], **variables: int) -> None:
         """Be where a timer is: these tasks are pending, each with its ``due``, ``brief`` and
         ``turn``; of others it ``was`` known elsewhere how they ended."""
         for phase, known in was.items():
-            self._ended[phase].elsewhere = known
+            self._ended[phase].continues(known)
         now = self.now
         for item, due, brief, turn in tasks:
             at = self._places.take(item)
@@ -123,7 +123,10 @@ class TimerJudge(StepJudge):
                        if ended.has(self.key, item)), None)
         if at is None and not self.terms.from_start:
             return
-        if at is None:
+        if at is None and any(ended.has_forgotten for ended in self._ended.values()):
+            self.unsure(f"{item!r} runs, which was never added, or ran or was cancelled "
+                        f"{FORGOTTEN}", event)
+        elif at is None:
             self.step(event, _STRAY)
         elif self.step(event, _RAN, task=at, at=self.now.now, law=self.law):
             self._leave(item, Phase.RAN)

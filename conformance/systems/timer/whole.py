@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 from ....spec.engines.native.running import Step, runner_of
 from ....spec.kafka.observed_timer import ObservedTimer
 from ....spec.kafka.timer import Phase
-from ...columns.cells import NONE
+from ...columns.cells import NONE, longer
 from ...columns.rows import Rows
-from ...columns.runs import Runs
 from ...columns.segments import Segments, greatest_so_far
 from ...columns.things import Chunk, WholeThings, by_thing
 
@@ -56,7 +55,7 @@ class WholeTimers(WholeThings):
         self._times = np.array([], np.int64)        # by timer: its clock …
         self._sums = np.zeros((0, 4), np.int64)     # … adds, runs, longest delay, time of last run
         self._has_run = np.zeros(0, bool)           # the last event was a run
-        self._over = {Phase.RAN: Runs(), Phase.CANCELLED: Runs()}
+        self._ended = {Phase.RAN: self.over(), Phase.CANCELLED: self.over()}
         self._now: Any = None       # by row: the clock …
         self._delay: Any = None     # … and the delay of an add
         self._chunk: Any = None
@@ -122,9 +121,7 @@ class WholeTimers(WholeThings):
                           np.diff(chunk.starts, append=len(chunk.row)))
         for phase, step in ((Phase.RAN, _RUN), (Phase.CANCELLED, _CANCEL)):
             some = np.unique(thing[taken & (chunk.step == step) & (before == Phase.PENDING)])
-            over, fresh = self._over[phase], chunk.what[some]
-            fresh = fresh[~over.has(fresh)]
-            over.add(fresh, fresh)
+            self._ended[phase].add(chunk.what[some])
         turn = self.known.of("turn", chunk.what, 0)
         adds = np.flatnonzero(taken & (chunk.step == _ADD))
         turn[thing[adds]] = turns[chunk.row[adds]]      # the last one of a task counts
@@ -140,9 +137,9 @@ class WholeTimers(WholeThings):
             tasks.append((self.name(int(self.known.what[at])), int(slots["due[0]"]),
                           int(slots["brief[0]"]), int(self.known.columns["turn"][at])))
         adds, runs, longest, last = self._sums[key].tolist()
-        judge.continues(tasks, {phase: self.was(ended, key) for phase, ended in self._over.items()},
-                        now=int(self._times[key]), added=adds, ran_of_them=runs, longest=longest,
-                        last=last, late=True, fruitful=bool(self._has_run[key]))
+        was = {phase: self.was(ended, key) for phase, ended in self._ended.items()}
+        judge.continues(tasks, was, now=int(self._times[key]), added=adds, ran_of_them=runs,
+                        longest=longest, last=last, late=True, fruitful=bool(self._has_run[key]))
 
     # --- what is summed up ----------------------------------------------------------------------
 
@@ -152,13 +149,8 @@ class WholeTimers(WholeThings):
         return np.array([result == "ok" for _, _, result in self.names.meanings])
 
     def _grows(self, keys: int) -> None:
-        import numpy as np
-
-        more = 2 * keys - len(self._times)
-        if len(self._times) < keys:
-            self._times = np.append(self._times, np.zeros(more, np.int64))
-            self._sums = np.concatenate([self._sums, np.zeros((more, 4), np.int64)])
-            self._has_run = np.append(self._has_run, np.zeros(more, bool))
+        self._times, self._sums, self._has_run = (
+            longer(each, keys) for each in (self._times, self._sums, self._has_run))
 
     def _clock(self, rows: Rows, segments: Segments) -> Numbers:
         """By row, the greatest time of its timer so far."""

@@ -68,7 +68,8 @@ class _Given(NamedTuple):
               help="After this many seconds without an event of a key, nothing is left to come: "
               "rules of progress are judged by that. The log needs times.")
 @click.option("--remember", type=click.IntRange(min=0), default=1_000_000, metavar="NUMBER",
-              help="Identities that are texts and have ended: remember so many.")
+              help="Identities that have ended: remember so many texts, and numbers with gaps, of "
+              "which 64 in a row count as one.")
 @click.option("--dry-run", is_flag=True, help="Show the first 20 events as they are understood.")
 @click.option("--save", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Save the shortest history of each violation as a log of its own key.")

@@ -59,8 +59,8 @@ ANSWER: Final = "_answer"
 _FEWEST: Final = 8
 """Parts of a log, if nobody says how many, and it is small."""
 
-_OF_COMPOSER: Final = 1 << 22
-"""Rows of a log that is cut, for each part of its keys in which pieces are composed."""
+_OF_COMPOSER: Final = 8
+"""Keys of a log that is cut, for each part of them in which pieces are composed."""
 
 _SAMPLE: Final = 1 << 16
 """Rows of a log that are looked at for how many keys there are."""
@@ -98,7 +98,6 @@ def judge_on_spark(session: SparkSession, asked: Asked, *, out: str | None = Non
     check_executors(session, patience_s=patience_s)
     with spark_errors("reading the log"):
         log = opened_there(session, asked)
-        rows = _rows_for_columns(log)
     asked, names = log.asked, log.files.names
     if asked.mapped.order != "time" and len(names) > 1:
         raise InputError(
@@ -107,12 +106,10 @@ def judge_on_spark(session: SparkSession, asked: Asked, *, out: str | None = Non
             "mapping.")
     most = int(session.conf.get("spark.sql.shuffle.partitions") or 200)
     by_time = asked.mapped.order == "time"
-    answer = None
-    if rows >= LEAST:
-        answer = _in_pieces(session, log, out, partitions or min(most, 1 + rows // _OF_COMPOSER))
-        if answer is None:
-            number = partitions or min(most, max(_FEWEST, rows // CHUNK))
-            answer = _in_columns(session, log, out, number)
+    answer = _in_pieces(session, log, out, partitions, most)
+    if answer is None and (rows := _rows_for_columns(log)) >= LEAST:
+        number = partitions or min(most, max(_FEWEST, rows // CHUNK))
+        answer = _in_columns(session, log, out, number)
     if answer is None:
         with spark_errors("reading the times of the log"):
             latest = _latest(log)
@@ -150,19 +147,22 @@ def _in_columns(session: SparkSession, log: Opened, out: str | None, partitions:
     return judged_of(rows, log.asked.logs, by_time)
 
 
-def _in_pieces(session: SparkSession, log: Opened, out: str | None, partitions: int
-               ) -> Judged | None:
-    """The answer of a log that is cut in time; None if it is not: then nothing was written."""
+def _in_pieces(session: SparkSession, log: Opened, out: str | None, partitions: int | None,
+               most: int) -> Judged | None:
+    """The answer of a log that is cut in time; None if it is not: then nothing was written. It is
+    composed in so many ``partitions``; left out, by the number of its keys, ``most`` of them."""
     asked = log.asked
-    if asked.mapped.order == "time" or not (
+    if not _fits_columns(log) or asked.mapped.order == "time" or not (
             asked.logs.is_cut(asked.terms) or asked.logs.by_item(asked.terms)):
         return None
     with _few_rows_at_once(session):
         with spark_errors("judging the log"):
-            first = _composed(replace(log, frames=[
-                (frame.limit(_SAMPLE), kind) for frame, kind in log.frames]), 1).collect()
-            if not any(row["key"] == "keys" and row["times"] <= _SAMPLE // OF_KEY for row in first):
+            first = {row["key"]: row["times"] for row in _composed(replace(log, frames=[
+                (frame.limit(_SAMPLE), kind) for frame, kind in log.frames]), 1).collect()}
+            keys = first.get("keys", _SAMPLE)
+            if keys > _SAMPLE // OF_KEY or first["events"] + first["ignored"] < LEAST:
                 return None     # there are so many keys that their pieces are no shorter
+            partitions = partitions or min(most, 1 + keys // _OF_COMPOSER)
             rows: list[Mapping[str, Any]] = [
                 row.asDict() for row in _composed(log, partitions).collect()]
         refusals = [Refusal.read(row["event"]) for row in rows if row["key"] == REFUSED]
@@ -419,12 +419,17 @@ def _surveyed(texts: Sequence[DataFrame], names: Mapping[str, str], asked: Asked
         asked, mapped=replace(asked.mapped, order=orders.pop())), lines
 
 
+def _fits_columns(log: Opened) -> bool:
+    """True if rows may be judged in whole columns, if there are many."""
+    asked = log.asked   # the rows of a table have no order in which calls can be paired
+    return (asked.logs.whole is not None and not asked.terms.patience and asked.terms.from_start
+            and not any(kind == TABLE for _, kind in log.frames))
+
+
 def _rows_for_columns(log: Opened) -> int:
     """The number of rows that may be judged in whole columns; 0 if they cannot."""
-    asked = log.asked
-    if asked.logs.whole is None or asked.terms.patience or not asked.terms.from_start or any(
-            kind == TABLE for _, kind in log.frames):
-        return 0        # the rows of a table have no order in which calls can be paired
+    if not _fits_columns(log):
+        return 0
     return log.lines + sum(frame.count() for frame, kind in log.frames if kind not in _TEXTS)
 
 

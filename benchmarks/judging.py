@@ -14,12 +14,10 @@ floor; and TLC, which validates the beginning of the hot key.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -54,6 +52,7 @@ from checkvalve.spec.storm.topologies.observed_topology import ObservedLane
 
 from .beside_tlc import beside_tlc
 from .judged_logs import CAPACITY, KINDS, Kind, Planted, Row, write_log, written
+from .processor_time import ProcessorTime
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -175,9 +174,10 @@ def _on_spark(session: SparkSession, kind: Kind, planted: Planted, here: Judged,
     taken: dict[str, list[float]] = {"here": [], "floor": [], "Spark": []}
 
     def takes(name: str, run: Callable[[], Any]) -> Any:
-        before = tree_seconds()
-        found = run()
-        taken[name].append(tree_seconds() - before)
+        with ProcessorTime() as watched:
+            before = watched.seconds
+            found = run()
+            taken[name].append(watched.seconds - before)
         return found
 
     for _ in range(1 + rounds):
@@ -201,23 +201,6 @@ def _floor(session: SparkSession, asked: Asked) -> None:
     with spark_errors("measuring Spark's floor"), columns_handed_over(
             session, opened_there(session, asked), 2 * CORES) as columns:
         columns.mapInArrow(count, "rows bigint").collect()
-
-
-def tree_seconds() -> float:
-    """The processor seconds that this process and those that it started have taken so far, Spark's
-    Java and its Pythons among them."""
-    parents, ticks = dict[int, int](), dict[int, int]()
-    for place in Path("/proc").iterdir():
-        if place.name.isdigit():
-            with suppress(OSError):     # it has ended
-                fields = (place / "stat").read_text().rpartition(")")[2].split()
-                parents[int(place.name)] = int(fields[1])
-                ticks[int(place.name)] = sum(map(int, fields[11:15]))
-    own, found = {os.getpid()}, 0
-    while own:
-        found += sum(ticks.get(each, 0) for each in own)
-        own = {each for each, parent in parents.items() if parent in own}
-    return found / os.sysconf("SC_CLK_TCK")
 
 
 # --- the interpreter --------------------------------------------------------------------------

@@ -231,9 +231,10 @@ def opened_there(session: SparkSession, asked: Asked) -> Opened:
     frames: list[tuple[DataFrame, str]] = []
     names: dict[str, str] = {}
     for kind, places in by_kind.items():
-        for frame, paths in _read(session, kind, places, asked.mapped):
+        for frame, paths in _read(session, kind, places, asked.mapped, len(names)):
             frames.append((frame, kind))
-            names |= {path: shown.get(path) or _plain(path) for path in map(_canonical, paths)}
+            names |= {name: shown.get(_canonical(path)) or _plain(_canonical(path))
+                      for name, path in paths.items()}
     order = {place: at for at, place in enumerate(asked.places)}
     names = dict(sorted(names.items(), key=lambda each: (
         order.get(each[1], len(order)), each[1])))
@@ -334,10 +335,10 @@ def _kind(place: str) -> str:
     return ".jsonl" if ending in (".json", ".ndjson") else ending
 
 
-def _read(session: SparkSession, kind: str, places: Sequence[str], mapped: Mapped
-          ) -> Iterator[tuple[DataFrame, Sequence[str]]]:
-    """A frame with file, line and content of each row, and the files that it is read from: a table,
-    lines of text, or Parquet."""
+def _read(session: SparkSession, kind: str, places: Sequence[str], mapped: Mapped, before: int
+          ) -> Iterator[tuple[DataFrame, Mapping[str, str]]]:
+    """A frame with file, line and content of each row, and the files that it is read from, by what
+    its rows call each: a table, lines of text, or Parquet. There are so many files ``before``."""
     from pyspark.sql import functions as F
 
     if kind == TABLE:
@@ -347,27 +348,29 @@ def _read(session: SparkSession, kind: str, places: Sequence[str], mapped: Mappe
         for place in places:
             frame = session.table(place.removeprefix(TABLE))
             yield frame.select(*needed_of(frame, mapped, place), F.lit(place).alias(FILE),
-                               F.lit(0).cast("bigint").alias(LINE)), [place]
+                               F.lit(0).cast("bigint").alias(LINE)), {place: place}
         return
     block = F.col("_metadata.file_block_start")
     if kind in _TEXTS:
         frame = session.read.text(list(places), lineSep="\n")
-        paths = frame.inputFiles()
-        yield frame.select(F.col("value").cast("binary"), _path_in(paths), block.alias(LINE)), paths
+        name, paths = _named(frame.inputFiles(), before)
+        yield frame.select(F.col("value").cast("binary"), name, block.alias(LINE)), paths
         return
     frame = session.read.parquet(*places)
-    paths = frame.inputFiles()
+    name, paths = _named(frame.inputFiles(), before)
     row = (F.col("_metadata.row_index") + 1).alias(LINE)
-    yield frame.select(*needed_of(frame, mapped, places[0]), _path_in(paths), row), paths
+    yield frame.select(*needed_of(frame, mapped, places[0]), name, row), paths
 
 
-def _path_in(paths: Sequence[str]) -> Column:
-    """The canonical path of the file of each row, which is one of some; of one file it is not made
-    anew for each row."""
+def _named(paths: Sequence[str], before: int) -> tuple[Column, Mapping[str, str]]:
+    """What each row calls its file, and the path of each: its canonical path; but if there is one
+    file, a number, for each row is handed over with it."""
     from pyspark.sql import functions as F
 
-    return (F.lit(_canonical(paths[0])) if len(paths) == 1 else F.regexp_replace(
-        F.col("_metadata.file_path"), _SLASHES, "file:/")).alias(FILE)
+    if len(paths) == 1:
+        return F.lit(str(before)).alias(FILE), {str(before): paths[0]}
+    return F.regexp_replace(F.col("_metadata.file_path"), _SLASHES, "file:/").alias(FILE), {
+        _canonical(path): path for path in paths}
 
 
 def needed_of(frame: DataFrame, mapped: Mapped, place: str) -> list[Column]:

@@ -132,8 +132,7 @@ class Packs:
             yield from self._packed(batches)
         except FAULTS:      # what is wrong is said event by event
             yield batch_of((label, REPORTS_AT, 0, UNFIT, None) for label in self.labels)
-            for _ in batches:       # Spark waits two seconds for a task that leaves rows unread
-                pass
+            read_to_the_end(batches)
 
     def _packed(self, batches: Batches) -> Batches:
         logs = logs_of(self.suite)
@@ -282,6 +281,13 @@ class _Spread:
         return found
 
 
+def read_to_the_end(batches: Batches) -> None:
+    """Take all rows that are left: Spark waits two seconds for a task that leaves some, and ends
+    the process that it ran in."""
+    for _ in batches:
+        pass
+
+
 def batch_of(rows: Iterable[tuple[Any, ...]]) -> pa.RecordBatch:
     """Rows of events on their way, as ``PACKED`` has them."""
     import pyarrow as arrow
@@ -310,6 +316,7 @@ class Numbered:
             yield from self._numbered(batches)
         except Unfit:
             yield batch_of([(0, REPORTS_AT, 0, UNFIT, None)])
+            read_to_the_end(batches)
 
     def _numbered(self, batches: Batches) -> Batches:
         import numpy as np
@@ -369,6 +376,7 @@ class OfPart(ABC):
             yield from self._found(batches)
         except FAULTS:
             yield count_of(UNFIT)
+            read_to_the_end(batches)
 
     @abstractmethod
     def _found(self, batches: Batches) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""What ended so long ago that it is forgotten makes a key unknown, and no wrong rule is named."""
+"""An end that is forgotten makes a key unknown, and no wrong rule is named."""
 
 from __future__ import annotations
 

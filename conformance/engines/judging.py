@@ -363,8 +363,8 @@ def _read(session: SparkSession, kind: str, places: Sequence[str], mapped: Mappe
 
 
 def _named(paths: Sequence[str], before: int) -> tuple[Column, Mapping[str, str]]:
-    """What each row calls its file, and the path of each: its canonical path; but if there is one
-    file, a number, for each row is handed over with it."""
+    """The name that each row has of its file, and the path of each: its canonical path; but if
+    there is one file, a number, for each row is handed over with it."""
     from pyspark.sql import functions as F
 
     if len(paths) == 1:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 __all__ = ["FORGOTTEN", "Elsewhere", "Ended"]
 
 FORGOTTEN: Final = "so long ago that it is forgotten (--remember)"
-"""What may be so, where a judge remembers no end of something, and not all of them."""
+"""The end of something, where a judge remembers none of it, and does not remember all ends."""
 
 _BITS: Final = 6
 _LAST: Final = (1 << _BITS) - 1

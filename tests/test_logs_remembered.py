@@ -78,3 +78,15 @@ def test_a_second_end_of_what_is_forgotten_is_unknown(
     for judged in both(suite, path, settings, 10):
         assert not judged.notes.violations
         assert "--remember" in str(judged.notes.unknown)
+
+
+def test_a_new_root_is_judged_whatever_was_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a root with an INIT the rule is named that its answer breaks."""
+    monkeypatch.setattr(run, "LEAST", 0)
+    in_chunks(monkeypatch, 25)
+    path = written(tmp_path / "log.parquet", [
+        *acker(100)][:-2] + [row("init", 100, 5), row("ack", 100, 3), row("tells_ack", 100)])
+    for judged in both("storm.acker", path, {"buckets": 4}, 10):
+        assert list(judged.notes.violations) == ["STORM-A1"]

@@ -106,6 +106,8 @@ class AckerJudge(StepJudge):
                 if slots[name]:
                     members.add(member)
             self._values[item] = value
+            if was_told.has_forgotten or has_expired.has_forgotten:
+                self._doubtful.add(item)
             if task is not None:
                 self._tasks[item] = task
 
@@ -158,9 +160,9 @@ class AckerJudge(StepJudge):
             after = self._values[item] = before ^ (message.value or 0)
             args |= {"a": int((before == 0) != (after == 0)), "b": 0}
         failure = self.tries(_MESSAGES[do], **args)
-        if failure is not None and item in self._doubtful:
-            self.unsure(f"the answer about {item!r} is wrong, and which rule it breaks depends on "
-                        f"what was {FORGOTTEN}", event)
+        if failure is not None and item in self._doubtful and not self.now.known[root]:
+            self.unsure(f"the answer about {item!r} is wrong, for its INIT is missing, or it was "
+                        f"answered {FORGOTTEN}", event)
         elif failure is not None:
             self.refused(event, failure)
         elif not self.now.left[root]:

@@ -32,6 +32,7 @@ from checkvalve.conformance.logs.rows import counts_of, rows_of
 from checkvalve.conformance.logs.run import Judged, terms_of
 from checkvalve.conformance.logs.run import judge_files as by_events
 from checkvalve.conformance.recorder import Recorder, identity
+from checkvalve.conformance.systems.queue import whole as queues
 from checkvalve.spec.engines.native.running import Runner, Step
 from checkvalve.spec.flow.observed_rate import ObservedRate
 from checkvalve.spec.notation.bound import bind
@@ -256,10 +257,12 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_whole_columns_say_what_the_events_say_one_by_one(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rules, keys, events, histories and counts, however large the chunks are."""
+    """Rules, keys, events, histories and counts, however large the chunks are; of queues, however
+    many rows are judged at a time at the end."""
     found = []
     for seed in range(5):
         in_chunks(monkeypatch, [1 << 18, 100, 60][seed % 3])
+        monkeypatch.setattr(queues, "_AT_END", [1 << 18, 2][seed % 2])
         whole, one, other = both(written(tmp_path / "log.parquet", rows(kind, seed)), kind)
         assert whole
         assert one == other, seed

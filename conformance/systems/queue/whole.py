@@ -12,7 +12,7 @@ key is handed over to its ``QueueJudge``, some events before.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from ....spec.engines.native.running import NAMES_MAX, runner_of
@@ -44,6 +44,9 @@ __all__ = ["WholeQueues"]
 
 _LEFT: Final = 50_000
 """Rows of a key that may wait for later ones."""
+
+_AT_END: Final = 1 << 18
+"""Rows that are judged at a time where the log is over: all keys that ever were have some."""
 
 _CALLERS: Final = 8
 _MORE_CALLERS: Final = 16
@@ -140,8 +143,8 @@ class WholeQueues:
         handed: list[Handed] = []
         for machines in self._all:      # some may be added here
             left, machines.left = machines.left, fresh(nothing())
-            if len(left):
-                handed += self._judges(machines, *by_key(left), True)
+            for some in _of_some_keys(left):
+                handed += self._judges(machines, *by_key(some), True)
         return handed
 
     def in_use(self, column: str) -> Numbers:
@@ -347,6 +350,19 @@ class WholeQueues:
             return judge
 
         return Handed(key, made, open_.rows.at(~open_.seen))
+
+
+def _of_some_keys(kept: Kept) -> Iterator[Kept]:
+    """The rows in parts, each with all rows of some keys."""
+    import numpy as np
+
+    order = np.argsort(kept.rows.key, kind="stable")
+    ends = np.flatnonzero(np.diff(kept.rows.key[order], append=-1)) + 1
+    start = 0
+    while start < len(order):
+        last = min(int(np.searchsorted(ends, start + _AT_END)), len(ends) - 1)
+        yield kept.at(order[start:ends[last]])
+        start = int(ends[last])
 
 
 PUT_NAME, TAKE_NAME = "put", "take"

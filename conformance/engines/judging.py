@@ -150,7 +150,7 @@ def _in_columns(session: SparkSession, log: Opened, out: str | None, partitions:
 def _in_pieces(session: SparkSession, log: Opened, out: str | None, partitions: int | None,
                most: int) -> Judged | None:
     """The answer of a log that is cut in time; None if it is not: then nothing was written. It is
-    composed in so many ``partitions``; left out, by the number of its keys, ``most`` of them."""
+    composed in so many ``partitions``; left out, by the number of its keys, at most ``most``."""
     asked = log.asked
     if not _fits_columns(log) or asked.mapped.order == "time" or not (
             asked.logs.is_cut(asked.terms) or asked.logs.by_item(asked.terms)):
@@ -161,7 +161,7 @@ def _in_pieces(session: SparkSession, log: Opened, out: str | None, partitions: 
                 (frame.limit(_SAMPLE), kind) for frame, kind in log.frames]), 1).collect()}
             keys = first.get("keys", _SAMPLE)
             if keys > _SAMPLE // OF_KEY or first["events"] + first["ignored"] < LEAST:
-                return None     # there are so many keys that their pieces are no shorter
+                return None     # so many keys that their pieces are no shorter, or few events
             partitions = partitions or min(most, 1 + keys // _OF_COMPOSER)
             rows: list[Mapping[str, Any]] = [
                 row.asDict() for row in _composed(log, partitions).collect()]

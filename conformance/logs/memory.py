@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 __all__ = ["FORGOTTEN", "Elsewhere", "Ended"]
 
 FORGOTTEN: Final = "so long ago that it is forgotten (--remember)"
-"""The end of something, where a judge remembers none of it, and does not remember all ends."""
+"""Says when something ended, perhaps, of which a judge that has forgotten some remembers no end."""
 
 _BITS: Final = 6
 _LAST: Final = (1 << _BITS) - 1

@@ -156,7 +156,7 @@ class DeliveryJudge(StepJudge):
                     if event.item is not None and any(
                             ended.has_forgotten for ended in self._ended.values()):
                         self.unsure(f"{event.item!r} is given, which was never published, or was "
-                                    f"over {FORGOTTEN}", event)
+                                    f"acknowledged or dropped {FORGOTTEN}", event)
                         return None
                     return self._args(event, _ANOTHER[do])
                 if message is None or (message < len(_GONE) and do == "count"):

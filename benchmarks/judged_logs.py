@@ -524,8 +524,8 @@ def _in_turn(names: Sequence[str], parts: Sequence[Iterator[Row]], hot: str,
 
 def written(table: Path, way: str, files: int, skew: int = 0) -> list[Path]:
     """A log in another way: ``texts``, ``csv`` and ``json`` have digests as items, ``clocks`` is in
-    some files with times, of clocks that differ by up to ``skew`` nanoseconds; of any other way,
-    the log itself."""
+    some files with times, of clocks that differ by up to ``skew`` nanoseconds, or in one by the
+    times that it has; of any other way, the log itself."""
     import pyarrow as arrow
     from pyarrow import csv, parquet
 
@@ -534,7 +534,9 @@ def written(table: Path, way: str, files: int, skew: int = 0) -> list[Path]:
     path = table.with_name(f"{table.stem}-{way}{_ENDINGS[way]}")
     found = parquet.ParquetFile(table)
     if way == "clocks" and "time" in found.schema_arrow.names:
-        return [table]      # it has times of its own
+        # Those of different keys may be further apart than a file may be out of order.
+        parquet.write_table(found.read().sort_by("time"), path)
+        return [path]
     if way == "clocks":
         return _by_clocks(found, path, files, skew)
     schema = found.schema_arrow.set(4, arrow.field("item", arrow.string()))
